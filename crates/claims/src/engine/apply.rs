@@ -1,0 +1,163 @@
+//! Making one event true. Chooses nothing: the same events give the same state, anywhere.
+
+use alloc::vec::Vec;
+
+use crate::claim::{Activation, Active, Claim, Ended, Phase, Turn, Waiting};
+use crate::event::Event;
+use crate::identity::{ClaimId, Fence};
+use crate::planted::Bug;
+use crate::state::State;
+use crate::terms::Ttl;
+use crate::time::{Stamp, Timestamp};
+
+/// Makes `event`, which happened at `stamp`, part of the state.
+///
+/// # Panics
+/// If the event cannot follow from this state: a store that is unsure must stop.
+pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
+    match event {
+        Event::Registered {
+            claim,
+            registration,
+        } => {
+            let claim = Claim::registered(*claim, (**registration).clone(), stamp);
+            state.counters.next_claim = ClaimId(claim.id.0 + 1);
+            state.insert(claim);
+        }
+        Event::Activated {
+            claim,
+            fence,
+            deadline,
+        } => {
+            state.counters.next_fence = state.counters.next_fence.max(Fence(fence.0 + 1));
+            state.present.remove(claim);
+            let activation = Activation {
+                fence: *fence,
+                since: stamp,
+            };
+            state.change(*claim, |claim| {
+                let ttl = claim.ttl;
+                claim.phase = Phase::Active(Active {
+                    activation,
+                    ttl,
+                    deadline: *deadline,
+                    graced: false,
+                });
+            });
+        }
+        Event::Seen { claim, gap } => {
+            let lost = state.rules.planted.is(Bug::LostQueueEntry);
+            change_waiting(state, *claim, |waiting| {
+                waiting.seen_at = stamp.at;
+                waiting.gap = *gap;
+                if waiting.turn == Turn::PassedOver && !lost {
+                    waiting.turn = Turn::InLine;
+                }
+            });
+        }
+        Event::Called { claim, until } => {
+            change_waiting(state, *claim, |waiting| {
+                waiting.turn = Turn::Called { until: *until }
+            });
+        }
+        Event::CalledOff { claim } => {
+            change_waiting(state, *claim, |waiting| waiting.turn = Turn::InLine);
+        }
+        Event::PassedOver { claim } => {
+            change_waiting(state, *claim, |waiting| waiting.turn = Turn::PassedOver);
+        }
+        Event::Renewed {
+            claim,
+            ttl,
+            deadline,
+        } => renewed(state, *claim, *ttl, *deadline),
+        Event::Ended { claim, ending } => {
+            state.present.remove(claim);
+            let ending = *ending;
+            state.change(*claim, |claim| {
+                let activation = claim.activation();
+                claim.phase = Phase::Ended(Ended {
+                    ending,
+                    at: stamp,
+                    activation,
+                });
+            });
+        }
+        Event::Appointed { claim, keeper } => {
+            let claim = state
+                .claims
+                .get_mut(claim)
+                .expect("events name claims that exist");
+            claim.extras.get_or_insert_default().keepers.push(*keeper);
+        }
+        Event::Forgotten { count } => {
+            for _ in 0..*count {
+                let (_, id) = state
+                    .index
+                    .ended
+                    .pop_first()
+                    .expect("only ended claims are forgotten");
+                state.index.tally.ended -= 1;
+                let claim = state.claims.remove(&id).expect("ended claims are claims");
+                // A planted bug may have made two claims under one key; then the other keeps it.
+                if let Ok(entry) = state.by_key.find_entry(claim.key.word(), |&at| at == id) {
+                    entry.remove();
+                }
+            }
+        }
+        Event::Resumed => resumed(state, stamp.at),
+        Event::EpochBegan { epoch } => state.counters.enter(*epoch),
+    }
+}
+
+fn renewed(state: &mut State, claim: ClaimId, ttl: Ttl, deadline: Timestamp) {
+    if state.rules.planted.is(Bug::RenewalNotRecorded) {
+        return;
+    }
+    state.change(claim, |claim| match &mut claim.phase {
+        Phase::Active(active) => {
+            active.ttl = ttl;
+            active.deadline = deadline;
+            active.graced = false;
+        }
+        Phase::Waiting(_) | Phase::Ended(_) => unreachable!("only a lease can be renewed"),
+    });
+}
+
+/// Rule 11. Each lease has its full ttl again, once; waiters count as seen, and a turn that was
+/// kept for one of them begins anew when it is called again.
+fn resumed(state: &mut State, now: Timestamp) {
+    let planted = state.rules.planted;
+    let live: Vec<ClaimId> = state
+        .claims
+        .values()
+        .filter(|claim| !matches!(claim.phase, Phase::Ended(_)))
+        .map(|claim| claim.id)
+        .collect();
+    for id in live {
+        state.change(id, |claim| match &mut claim.phase {
+            Phase::Waiting(waiting) => {
+                waiting.seen_at = now;
+                if matches!(waiting.turn, Turn::Called { .. }) {
+                    waiting.turn = Turn::InLine;
+                }
+            }
+            Phase::Active(active) if planted.is(Bug::RestartRestoresFirstDeadline) => {
+                active.deadline = active.activation.since.at + active.ttl.span();
+            }
+            Phase::Active(active) if !active.graced || planted.is(Bug::GraceForEver) => {
+                active.deadline = active.deadline.max(now + active.ttl.span());
+                active.graced = true;
+            }
+            Phase::Active(_) | Phase::Ended(_) => {}
+        });
+    }
+    state.present.clear();
+}
+
+fn change_waiting(state: &mut State, id: ClaimId, change: impl FnOnce(&mut Waiting)) {
+    state.change(id, |claim| match &mut claim.phase {
+        Phase::Waiting(waiting) => change(waiting),
+        Phase::Active(_) | Phase::Ended(_) => unreachable!("only a waiter has a turn"),
+    });
+}

@@ -1,0 +1,264 @@
+//! Running a command: settle first, decide, settle what that made possible.
+
+use alloc::vec::Vec;
+
+use super::{apply, decide, settle};
+use crate::claim::{Claim, Ending, Phase, Turn};
+use crate::command::Command;
+use crate::engine::decide::subject;
+use crate::event::Event;
+use crate::identity::{ClaimId, Epoch};
+use crate::refusal::Refusal;
+use crate::state::{FORGET_BATCH, Resource, Standing, State};
+use crate::terms::{Name, Resources};
+use crate::time::{Stamp, Timestamp};
+
+/// Runs one command at one moment. Whatever happened is appended to `events` and must be kept
+/// before the answer leaves, also when the answer is a refusal (rule 5).
+///
+/// ```
+/// use claims::*;
+/// let mut state = State::new(Rules::default());
+/// let mut events = Vec::new();
+/// let registration = Registration {
+///     key: KeyHash([7; 16]),
+///     resources: Resources::one(Name::new("printer")?),
+///     limit: Limit::EXCLUSIVE,
+///     ttl: Ttl::from_secs_f64(60.0)?,
+///     data: None,
+/// };
+/// let standing = engine::execute(
+///     &mut state,
+///     Command::Register(registration),
+///     Stamp::default(),
+///     &mut events,
+/// )?;
+/// assert_eq!(standing.claim.status(), Status::Active);
+/// assert!(matches!(events[..], [Event::Registered { .. }, Event::Activated { .. }]));
+/// # Ok::<(), Refusal>(())
+/// ```
+pub fn execute(
+    state: &mut State,
+    command: Command,
+    stamp: Stamp,
+    events: &mut Vec<Event>,
+) -> Result<Standing, Refusal> {
+    let mut run = Run {
+        budget: events.len() + state.rules.events_max,
+        state,
+        stamp,
+        events,
+    };
+    let known = subject(run.state, &command);
+    match (&command, known) {
+        (_, Some(claim)) => run.settle_claim(claim),
+        (Command::Register(registration), None) => run.settle_names(&registration.resources),
+        _ => {}
+    }
+
+    // Only a registration or an activation request is a claimant that can be told "yours" (rule 3).
+    let asks = matches!(command, Command::Register(_) | Command::Activate(_));
+    let activates = matches!(command, Command::Activate(_));
+    let leaves = matches!(command, Command::Leave(_));
+    let decided = decide(run.state, command, stamp.at)?;
+    let claim = match (&decided, known) {
+        (Some(Event::Registered { claim, .. }), _) => *claim,
+        (_, Some(claim)) => claim,
+        (_, None) => unreachable!("a command about an unknown claim is refused"),
+    };
+    if let Some(event) = decided {
+        run.record(event);
+    }
+    if leaves {
+        run.state.leave(claim);
+    }
+    run.settle(asks.then_some(claim));
+
+    let standing = run
+        .state
+        .standing(claim)
+        .expect("a claim is remembered while it is asked about");
+    match standing.place {
+        Some(place) if activates => Err(Refusal::StillWaiting {
+            claim,
+            position: place.position,
+            holders: place.holders,
+        }),
+        place => Ok(Standing { place, ..standing }),
+    }
+}
+
+/// Does what is due by itself: leases that ended, turns that are over, memories that fade. Bounded;
+/// [`State::next_due`] tells whether there is more.
+pub fn sweep(state: &mut State, stamp: Stamp, events: &mut Vec<Event>) {
+    let mut run = Run {
+        budget: events.len() + state.rules.events_max,
+        state,
+        stamp,
+        events,
+    };
+    run.settle(None);
+    while run.events.len() < run.budget
+        && let Some(&(due, claim)) = run.state.index.agenda.first()
+        && due <= stamp.at
+    {
+        run.settle_claim(claim);
+        if run.state.index.agenda.contains(&(due, claim)) {
+            run.overdue(claim, due);
+            run.settle(None);
+        }
+    }
+    run.forget();
+}
+
+/// The store is back after it had not been running (rule 11).
+pub fn resume(state: &mut State, stamp: Stamp, events: &mut Vec<Event>) {
+    let mut run = Run {
+        budget: events.len() + state.rules.events_max,
+        state,
+        stamp,
+        events,
+    };
+    run.record(Event::Resumed);
+    let wanted = run
+        .state
+        .index
+        .resources
+        .iter()
+        .filter(|(_, resource)| resource.lines.is_some());
+    run.state.unsettled = wanted.map(|(name, _)| name.clone()).collect();
+    run.settle(None);
+}
+
+/// Begins a new epoch after a restore from a backup. False if there is none left.
+pub fn begin_epoch(state: &mut State, stamp: Stamp, events: &mut Vec<Event>) -> bool {
+    let Some(epoch) = Epoch::next(state.counters.epoch) else {
+        return false;
+    };
+    Run {
+        budget: usize::MAX,
+        state,
+        stamp,
+        events,
+    }
+    .record(Event::EpochBegan { epoch });
+    true
+}
+
+/// One command being run.
+struct Run<'a> {
+    state: &'a mut State,
+    stamp: Stamp,
+    events: &'a mut Vec<Event>,
+    /// How many events there may be before the rest is left for later.
+    budget: usize,
+}
+
+impl Run<'_> {
+    fn record(&mut self, event: Event) {
+        apply(self.state, &event, self.stamp);
+        // A renewal or a keeper makes nothing possible for anybody else.
+        if !matches!(event, Event::Renewed { .. } | Event::Appointed { .. })
+            && let Some(claim) = event.claim()
+        {
+            self.unsettle(claim);
+        }
+        self.events.push(event);
+    }
+
+    /// Something may have become possible for those who wait beside or behind `claim`.
+    fn unsettle(&mut self, claim: ClaimId) {
+        let state = &mut *self.state;
+        let claim = state
+            .claims
+            .get(&claim)
+            .expect("events name claims that exist");
+        for name in claim.resources.as_slice() {
+            let wanted = |resource: &Resource| resource.lines.is_some();
+            if state.index.resources.get(name).is_some_and(wanted) {
+                state.unsettled.insert(name.clone());
+            }
+        }
+    }
+
+    fn settle_claim(&mut self, claim: ClaimId) {
+        let resources = self.state.known(claim).resources.clone();
+        self.settle_names(&resources);
+    }
+
+    fn settle_names(&mut self, resources: &Resources) {
+        for name in resources.as_slice() {
+            self.settle_name(name, None);
+        }
+        self.settle(None);
+    }
+
+    fn settle(&mut self, asking: Option<ClaimId>) {
+        while self.events.len() < self.budget
+            && let Some(name) = self.state.unsettled.pop_first()
+        {
+            self.settle_name(&name, asking);
+        }
+    }
+
+    fn settle_name(&mut self, name: &Name, asking: Option<ClaimId>) {
+        while let Some(event) = settle(self.state, name, self.stamp.at, asking) {
+            if self.events.len() >= self.budget {
+                self.state.unsettled.insert(name.clone());
+                return;
+            }
+            self.record(event);
+        }
+    }
+
+    /// A claim that is due although its resources are settled.
+    fn overdue(&mut self, id: ClaimId, due: Timestamp) {
+        let claim: &Claim = self.state.known(id);
+        match &claim.phase {
+            Phase::Active(active) => {
+                // Overdue and not wanted: it may stay until its linger is over (rule 5).
+                let later = active.deadline + self.state.rules.linger;
+                self.state.index.agenda.remove(&(due, id));
+                self.state.index.agenda.insert((later, id));
+            }
+            Phase::Waiting(waiting) => match waiting.turn {
+                Turn::Called { .. } => self.record(Event::CalledOff { claim: id }),
+                Turn::InLine | Turn::PassedOver if self.state.present.contains(&id) => {
+                    self.record(Event::Seen {
+                        claim: id,
+                        gap: waiting.gap,
+                    });
+                }
+                Turn::InLine | Turn::PassedOver => {
+                    self.record(Event::Ended {
+                        claim: id,
+                        ending: Ending::Expired,
+                    });
+                }
+            },
+            Phase::Ended(_) => unreachable!("an ended claim is on no agenda"),
+        }
+    }
+
+    /// Rule 12.
+    fn forget(&mut self) {
+        let rules = &self.state.rules;
+        let surplus = self.state.index.ended.len().saturating_sub(rules.ended_max);
+        let surplus = if surplus > FORGET_BATCH { surplus } else { 0 };
+        let faded = self
+            .state
+            .index
+            .ended
+            .iter()
+            .take(rules.events_max.max(surplus));
+        let faded = faded
+            .take_while(|(at, _)| *at + rules.retain <= self.stamp.at)
+            .count();
+        let count = surplus.max(faded);
+        if count > 0 {
+            self.record(Event::Forgotten {
+                count: u32::try_from(count).unwrap_or(u32::MAX),
+            });
+        }
+    }
+}

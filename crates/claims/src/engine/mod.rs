@@ -1,0 +1,20 @@
+//! The rules at work. Questions and changes are never in one function:
+//!
+//! * [`decide`] answers what a command means now; [`settle`] finds the next thing that must happen
+//!   on a resource. Both only read.
+//! * [`apply`] makes one event true. It chooses nothing.
+//! * [`execute`] alternates them: settle first, decide, settle what that made possible. It is what a
+//!   store runs atomically. `sweep`, `resume` and `begin_epoch` are the same for changes that
+//!   nobody asks for.
+//!
+//! Every activation comes from `settle`, so the rules about who may hold are in one place.
+
+mod apply;
+mod decide;
+mod execute;
+mod settle;
+
+pub use self::apply::apply;
+pub use self::decide::decide;
+pub use self::execute::{begin_epoch, execute, resume, sweep};
+pub use self::settle::settle;

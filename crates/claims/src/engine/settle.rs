@@ -1,0 +1,219 @@
+//! The next thing that must happen on a resource: rules 1, 2, 3, 5, 6 and 7.
+//!
+//! Waiters are served strictly in turn. A waiter whose turn has come is a holder at once if its
+//! claimant is there, and otherwise *called*: its room is kept for a while, and whoever fits beside
+//! it need not wait for it. So a waiter may go ahead only of those who have been passed over, and
+//! beside those who have been called.
+//!
+//! An overdue holder ends only here, when it stands in the way of somebody whose turn it is, or
+//! when it has lingered too long.
+
+use crate::claim::{Claim, Ending, Phase, Turn, Waiting};
+use crate::event::Event;
+use crate::identity::ClaimId;
+use crate::planted::Bug;
+use crate::state::{Resource, State};
+use crate::terms::{Limit, Name};
+use crate::time::{Span, Timestamp};
+
+/// The next event on the resource `name`, or nothing if it is settled. `asking` is the claim whose
+/// claimant waits for the answer to this very command.
+pub fn settle(
+    state: &State,
+    name: &Name,
+    now: Timestamp,
+    asking: Option<ClaimId>,
+) -> Option<Event> {
+    let resource = state.index.resources.get(name)?;
+    if let Some(claim) = lingered(state, resource, now) {
+        return Some(expired(claim));
+    }
+    let mut room = Room::beside(resource);
+    let mut called = 0;
+    let mut line = resource.waiting();
+    for id in line.by_ref() {
+        let claim = state.known(id);
+        let waiting = waiting(claim);
+        let there = asking == Some(id) || state.present.contains(&id);
+        if lapsed(state, claim, waiting, now) {
+            return Some(expired(id));
+        }
+        match fits(state, claim, name, room, now) {
+            Fit::Yes => {}
+            Fit::OverdueInTheWay(holder) => return Some(expired(holder)),
+            Fit::No if state.rules.planted.is(Bug::Barging) => continue,
+            Fit::No => return called_too_early(state, id, line),
+        }
+        if there || state.rules.planted.is(Bug::GhostGrant) {
+            return Some(activated(state, claim, now));
+        }
+        match waiting.turn {
+            Turn::Called { until }
+                if now < until || state.rules.planted.is(Bug::TurnKeptForEver) =>
+            {
+                room = room.with(claim.limit);
+                called += 1;
+                if called == state.rules.called_max {
+                    return None;
+                }
+            }
+            Turn::Called { .. } => return Some(Event::PassedOver { claim: id }),
+            Turn::InLine | Turn::PassedOver => {
+                let until = now + turn_kept_for(state, claim, waiting);
+                return Some(Event::Called { claim: id, until });
+            }
+        }
+    }
+    None
+}
+
+/// Rule 6: how long a turn is kept.
+fn turn_kept_for(state: &State, claim: &Claim, waiting: &Waiting) -> Span {
+    claim
+        .ttl
+        .span()
+        .max(waiting.gap.half_again())
+        .min(state.rules.turn_max)
+}
+
+/// A holder that is overdue for so long that even nobody's wish does not keep it (rule 5).
+fn lingered(state: &State, resource: &Resource, now: Timestamp) -> Option<ClaimId> {
+    let since_start = Span::from_micros(now.as_micros());
+    (since_start >= state.rules.linger)
+        .then(|| resource.holders.overdue(now - state.rules.linger))
+        .flatten()
+}
+
+/// A waiter that nobody has seen for so long that nobody will (rule 6).
+fn lapsed(state: &State, claim: &Claim, waiting: &Waiting, now: Timestamp) -> bool {
+    waiting.seen_at + state.rules.waiter_lapse <= now && !state.present.contains(&claim.id)
+}
+
+enum Fit {
+    Yes,
+    No,
+    OverdueInTheWay(ClaimId),
+}
+
+/// Whether `claim` may hold all its resources now (rules 1, 2 and 7). `room` is what those who come
+/// before it leave of the resource `here`.
+fn fits(state: &State, claim: &Claim, here: &Name, room: Room, now: Timestamp) -> Fit {
+    for name in claim.resources.as_slice() {
+        if name != here && state.rules.planted.is(Bug::FirstResourceOnly) {
+            continue;
+        }
+        let resource = state
+            .index
+            .resources
+            .get(name)
+            .expect("a waiter stands in each of its queues");
+        let room = match name == here {
+            true => Some(room),
+            false => room_before(state, resource, claim.id, now),
+        };
+        let Some(room) = room else { return Fit::No };
+        let one_too_many =
+            state.rules.planted.is(Bug::LimitOffByOne) && room.limit != Limit::EXCLUSIVE;
+        if !room.admits(claim.limit) && !(one_too_many && room.without_one().admits(claim.limit)) {
+            let overdue = resource.holders.overdue(now);
+            return match overdue.filter(|_| !state.rules.planted.is(Bug::OverdueForEver)) {
+                Some(holder) => Fit::OverdueInTheWay(holder),
+                None => Fit::No,
+            };
+        }
+    }
+    Fit::Yes
+}
+
+/// What is left of a resource for `claim` by those in front of it; nothing if one of them has not
+/// been called yet.
+fn room_before(state: &State, resource: &Resource, claim: ClaimId, now: Timestamp) -> Option<Room> {
+    let mut room = Room::beside(resource);
+    for id in resource.waiting().take_while(|&id| id < claim) {
+        let ahead = state.known(id);
+        match waiting(ahead).turn {
+            Turn::Called { until } if now < until => room = room.with(ahead.limit),
+            Turn::Called { .. } | Turn::InLine | Turn::PassedOver => return None,
+        }
+    }
+    Some(room)
+}
+
+/// When somebody with an older claim came back and took the room, those called in its absence are
+/// only in line again: their turn must not run out while it is not theirs.
+fn called_too_early(
+    state: &State,
+    blocked: ClaimId,
+    behind: impl Iterator<Item = ClaimId>,
+) -> Option<Event> {
+    let is_called = |id: &ClaimId| matches!(waiting(state.known(*id)).turn, Turn::Called { .. });
+    let last = behind.take_while(is_called).last();
+    last.or(Some(blocked).filter(is_called))
+        .map(|claim| Event::CalledOff { claim })
+}
+
+/// What is left of a resource beside some holders, real or called.
+#[derive(Clone, Copy)]
+struct Room {
+    taken: usize,
+    limit: Limit,
+}
+
+impl Room {
+    fn beside(resource: &Resource) -> Self {
+        Self {
+            taken: resource.holders.len(),
+            limit: resource.holders.limit(),
+        }
+    }
+
+    fn with(self, limit: Limit) -> Self {
+        Self {
+            taken: self.taken + 1,
+            limit: self.limit.min(limit),
+        }
+    }
+
+    /// Rule 1: a set of holders is legal if its size is at most the smallest limit among them.
+    fn admits(self, limit: Limit) -> bool {
+        self.limit.min(limit).allows(self.taken + 1)
+    }
+
+    /// For [`Bug::LimitOffByOne`].
+    fn without_one(self) -> Self {
+        Self {
+            taken: self.taken.saturating_sub(1),
+            ..self
+        }
+    }
+}
+
+fn waiting(claim: &Claim) -> &Waiting {
+    match &claim.phase {
+        Phase::Waiting(waiting) => waiting,
+        Phase::Active(_) | Phase::Ended(_) => unreachable!("only waiters stand in a queue"),
+    }
+}
+
+fn activated(state: &State, claim: &Claim, now: Timestamp) -> Event {
+    let mut fence = state.counters.next_fence;
+    let mut ttl = claim.ttl.span();
+    if state.rules.planted.is(Bug::SharedFence) && claim.limit != Limit::EXCLUSIVE {
+        fence.0 = fence.0.saturating_sub(1);
+    }
+    if state.rules.planted.is(Bug::EarlyExpiry) {
+        ttl = Span::from_micros(ttl.as_micros() / 2);
+    }
+    Event::Activated {
+        claim: claim.id,
+        fence,
+        deadline: now + ttl,
+    }
+}
+
+fn expired(claim: ClaimId) -> Event {
+    Event::Ended {
+        claim,
+        ending: Ending::Expired,
+    }
+}

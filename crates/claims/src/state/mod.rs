@@ -1,0 +1,266 @@
+//! Everything a store knows: the claims, and what follows from them.
+//!
+//! Only [`apply`](crate::engine::apply) changes a state. The claims and three counters are the
+//! truth; queues, holders, indexes and due times are derived from them, so a snapshot is a list of
+//! claims and nothing else.
+
+mod holders;
+mod index;
+mod line;
+mod standing;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::ops::Bound;
+
+use hashbrown::HashTable;
+
+pub use self::index::Tally;
+pub(crate) use self::index::{Index, Resource};
+pub use self::standing::{Place, Standing};
+use crate::claim::{Claim, Phase};
+use crate::identity::{ClaimId, Epoch, Fence, KeyHash};
+use crate::rules::Rules;
+use crate::terms::Name;
+use crate::time::Timestamp;
+
+/// The state of a store. See the module.
+#[derive(Debug, Clone)]
+pub struct State {
+    pub(crate) rules: Rules,
+    pub(crate) counters: Counters,
+    pub(crate) claims: BTreeMap<ClaimId, Box<Claim>>,
+    pub(crate) index: Index,
+    pub(crate) by_key: HashTable<ClaimId>,
+
+    /// Waiters whose claimant is there now (rule 3). Gone after a restart, as the claimants are.
+    pub(crate) present: BTreeSet<ClaimId>,
+    /// Resources on which something may have become possible.
+    pub(crate) unsettled: BTreeSet<Name>,
+}
+
+/// The numbers a store gives out, and the epoch they belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Counters {
+    /// The present epoch.
+    pub epoch: Epoch,
+    /// The id of the next claim.
+    pub next_claim: ClaimId,
+    /// The fence of the next activation.
+    pub next_fence: Fence,
+}
+
+impl Counters {
+    fn starting(epoch: Epoch) -> Self {
+        Self {
+            epoch,
+            next_claim: ClaimId(epoch.first()),
+            next_fence: Fence(epoch.first()),
+        }
+    }
+
+    pub(crate) fn enter(&mut self, epoch: Epoch) {
+        assert!(epoch > self.epoch, "epochs rise");
+        *self = Self::starting(epoch);
+    }
+}
+
+impl State {
+    /// An empty state.
+    pub fn new(rules: Rules) -> Self {
+        Self::restore(
+            rules,
+            Counters::starting(Epoch::default()),
+            core::iter::empty(),
+        )
+    }
+
+    /// A state from what a snapshot kept: its counters and claims.
+    pub fn restore(
+        rules: Rules,
+        counters: Counters,
+        claims: impl IntoIterator<Item = Claim>,
+    ) -> Self {
+        let mut state = Self {
+            rules,
+            counters,
+            claims: BTreeMap::new(),
+            index: Index::default(),
+            by_key: HashTable::new(),
+            present: BTreeSet::new(),
+            unsettled: BTreeSet::new(),
+        };
+        for claim in claims {
+            state.insert(claim);
+        }
+        state
+    }
+
+    /// The figures in the rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The epoch and the next numbers.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// How many claims are in which part of their life.
+    pub fn tally(&self) -> Tally {
+        self.index.tally
+    }
+
+    /// One claim, live or remembered.
+    pub fn claim(&self, id: ClaimId) -> Option<&Claim> {
+        self.claims.get(&id).map(Box::as_ref)
+    }
+
+    /// The claims with a greater id than `after`, oldest first.
+    pub fn claims_after(&self, after: Option<ClaimId>) -> impl Iterator<Item = &Claim> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.claims
+            .range((from, Bound::Unbounded))
+            .map(|(_, claim)| claim.as_ref())
+    }
+
+    /// The names that are held or wanted, after `after` in alphabetical order.
+    pub fn names_after(&self, after: Option<&Name>) -> impl Iterator<Item = &Name> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.index
+            .resources
+            .range::<Name, _>((from, Bound::Unbounded))
+            .map(|(name, _)| name)
+    }
+
+    /// Who holds a resource, the one whose lease ends first in front.
+    pub fn holders(&self, name: &Name) -> impl Iterator<Item = &Claim> {
+        let resource = self.index.resources.get(name);
+        resource
+            .into_iter()
+            .flat_map(|resource| resource.holders.iter())
+            .map(|id| self.known(id))
+    }
+
+    /// How many wait for a resource.
+    pub fn queue_len(&self, name: &Name) -> usize {
+        self.index
+            .resources
+            .get(name)
+            .map_or(0, Resource::queue_len)
+    }
+
+    /// Who waits for a resource, in order of arrival.
+    pub fn queue(&self, name: &Name) -> impl Iterator<Item = &Claim> {
+        let lines = self
+            .index
+            .resources
+            .get(name)
+            .and_then(|resource| resource.lines.as_ref());
+        let mut waiting = lines
+            .into_iter()
+            .flat_map(|lines| lines.waiting.iter())
+            .peekable();
+        let mut passed = lines
+            .into_iter()
+            .flat_map(|lines| lines.passed_over.iter())
+            .peekable();
+        core::iter::from_fn(move || match (waiting.peek(), passed.peek()) {
+            (Some(a), Some(b)) if b < a => passed.next(),
+            (Some(_), _) => waiting.next(),
+            (None, _) => passed.next(),
+        })
+        .map(|id| self.known(id))
+    }
+
+    /// When the state next changes by itself, if ever: a lease ends, a turn is over, a memory fades.
+    /// Nobody's answer depends on looking then; it only makes changes prompt.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        if !self.unsettled.is_empty()
+            || self.index.tally.ended > self.rules.ended_max + FORGET_BATCH
+        {
+            return Some(Timestamp::ZERO);
+        }
+        let live = self.index.agenda.first().map(|&(at, _)| at);
+        let faded = self
+            .index
+            .ended
+            .first()
+            .map(|&(at, _)| at + self.rules.retain);
+        live.into_iter()
+            .chain(faded)
+            .min()
+            .filter(|&at| at < Timestamp::NEVER)
+    }
+
+    /// The claimant of a waiter is there and can be granted its turn at any moment (rule 3).
+    pub fn attend(&mut self, id: ClaimId) {
+        if self
+            .claim(id)
+            .is_some_and(|claim| matches!(claim.phase, Phase::Waiting(_)))
+        {
+            self.present.insert(id);
+        }
+    }
+
+    /// The claimant of a waiter is gone.
+    pub fn leave(&mut self, id: ClaimId) {
+        self.present.remove(&id);
+    }
+
+    /// The claim that was registered under a key.
+    pub(crate) fn by_key(&self, key: &KeyHash) -> Option<&Claim> {
+        let found = self
+            .by_key
+            .find(key.word(), |id| self.known(*id).key == *key);
+        found.map(|id| self.known(*id))
+    }
+
+    /// A claim that an index, a queue or an event names.
+    pub(crate) fn known(&self, id: ClaimId) -> &Claim {
+        self.claims
+            .get(&id)
+            .expect("whatever names a claim goes before the claim does")
+    }
+
+    /// Takes a claim in, whatever its phase, and derives what follows from it.
+    pub(crate) fn insert(&mut self, mut claim: Claim) {
+        let resources = &self.index.resources;
+        claim.resources = claim
+            .resources
+            .share(|name| match resources.get_key_value(&name) {
+                Some((known, _)) => known.clone(),
+                None => name,
+            });
+        self.index.link(&claim, &self.rules);
+        let (id, word) = (claim.id, claim.key.word());
+        let replaced = self.claims.insert(id, Box::new(claim));
+        assert!(replaced.is_none(), "claim ids are never given twice");
+        let claims = &self.claims;
+        self.by_key
+            .insert_unique(word, id, |id| claims[id].key.word());
+    }
+
+    /// Changes a live claim, and what follows from it.
+    pub(crate) fn change(&mut self, id: ClaimId, change: impl FnOnce(&mut Claim)) {
+        let claim = self
+            .claims
+            .get_mut(&id)
+            .expect("events name claims that exist");
+        self.index.unlink(claim, &self.rules);
+        change(claim);
+        self.index.link(claim, &self.rules);
+        self.index.tidy(claim);
+    }
+}
+
+/// Ended claims are forgotten this many at a time: one small event instead of one per claim.
+pub(crate) const FORGET_BATCH: usize = 64;
+
+impl PartialEq for State {
+    /// Equal in everything that must survive a restart, and in what is derived from it.
+    fn eq(&self, other: &Self) -> bool {
+        self.counters == other.counters && self.claims == other.claims && self.index == other.index
+    }
+}

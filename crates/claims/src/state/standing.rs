@@ -1,0 +1,64 @@
+//! Where a claim stands: what an answer tells its claimant.
+
+use alloc::vec::Vec;
+
+use super::State;
+use crate::claim::{Claim, Phase};
+use crate::identity::ClaimId;
+
+/// How many holders an answer names: enough for a person, bounded for a crowd.
+const HOLDERS_NAMED: usize = 8;
+
+/// A claim as it is now, and its place among the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The claim.
+    pub claim: Claim,
+    /// Its place in the queue, while it waits.
+    pub place: Option<Place>,
+}
+
+/// A waiter's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// 1 is next. Of several queues, the one it stands furthest back in.
+    pub position: usize,
+    /// Who holds what it wants, the first few.
+    pub holders: Vec<ClaimId>,
+}
+
+impl State {
+    /// Where a claim stands now.
+    pub fn standing(&self, id: ClaimId) -> Option<Standing> {
+        let claim = self.claim(id)?;
+        let waits = matches!(claim.phase, Phase::Waiting(_));
+        Some(Standing {
+            claim: claim.clone(),
+            place: waits.then(|| self.place(claim)),
+        })
+    }
+
+    fn place(&self, claim: &Claim) -> Place {
+        let resources = || {
+            claim
+                .resources
+                .as_slice()
+                .iter()
+                .filter_map(|name| self.index.resources.get(name))
+        };
+        let position = resources()
+            .map(|resource| resource.before(claim.id) + 1)
+            .max()
+            .unwrap_or(1);
+        let mut holders: Vec<ClaimId> = Vec::new();
+        for holder in resources().flat_map(|resource| resource.holders.iter()) {
+            if holders.len() == HOLDERS_NAMED {
+                break;
+            }
+            if !holders.contains(&holder) {
+                holders.push(holder);
+            }
+        }
+        Place { position, holders }
+    }
+}
