@@ -55,6 +55,11 @@ impl ServingClock {
         self.raw = self.raw.max(raw);
     }
 
+    /// The last reading of the raw clock, as a moment of its own timeline.
+    pub fn raw(&self) -> Timestamp {
+        Timestamp::from_micros(self.raw.as_micros())
+    }
+
     /// The moment of the last reading.
     pub fn now(&self) -> Timestamp {
         self.now

@@ -1,6 +1,17 @@
 //! Where decisions are kept.
 #![forbid(unsafe_code)]
-pub mod embedded;
+
 mod error;
+mod store;
+
+mod desk;
+pub mod embedded;
+mod memory;
+
 pub mod planted;
+
 pub use self::error::StoreError;
+pub use self::memory::memory;
+pub use self::store::{
+    Answer, Bounds, EventPage, Filter, Kept, Page, Pending, ResourceReport, Store, Vitals,
+};

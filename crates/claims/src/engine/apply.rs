@@ -83,26 +83,10 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
                 });
             });
         }
-        Event::Appointed { claim, keeper } => {
-            let claim = state
-                .claims
-                .get_mut(claim)
-                .expect("events name claims that exist");
-            claim.extras.get_or_insert_default().keepers.push(*keeper);
-        }
+        Event::Appointed { claim, keeper } => state.add_keeper(*claim, *keeper),
         Event::Forgotten { count } => {
             for _ in 0..*count {
-                let (_, id) = state
-                    .index
-                    .ended
-                    .pop_first()
-                    .expect("only ended claims are forgotten");
-                state.index.tally.ended -= 1;
-                let claim = state.claims.remove(&id).expect("ended claims are claims");
-                // A planted bug may have made two claims under one key; then the other keeps it.
-                if let Ok(entry) = state.by_key.find_entry(claim.key.word(), |&at| at == id) {
-                    entry.remove();
-                }
+                state.forget_oldest();
             }
         }
         Event::Resumed => resumed(state, stamp.at),

@@ -4,6 +4,7 @@
 //! truth; queues, holders, indexes and due times are derived from them, so a snapshot is a list of
 //! claims and nothing else.
 
+mod cut;
 mod holders;
 mod index;
 mod line;
@@ -15,6 +16,7 @@ use core::ops::Bound;
 
 use hashbrown::HashTable;
 
+use self::cut::Cut;
 pub use self::index::Tally;
 pub(crate) use self::index::{Index, Resource};
 pub use self::standing::{Place, Standing};
@@ -37,6 +39,8 @@ pub struct State {
     pub(crate) present: BTreeSet<ClaimId>,
     /// Resources on which something may have become possible.
     pub(crate) unsettled: BTreeSet<Name>,
+    /// A snapshot under way.
+    cut: Option<Box<Cut>>,
 }
 
 /// The numbers a store gives out, and the epoch they belong to.
@@ -90,6 +94,7 @@ impl State {
             by_key: HashTable::new(),
             present: BTreeSet::new(),
             unsettled: BTreeSet::new(),
+            cut: None,
         };
         for claim in claims {
             state.insert(claim);
@@ -240,6 +245,30 @@ impl State {
         let claims = &self.claims;
         self.by_key
             .insert_unique(word, id, |id| claims[id].key.word());
+    }
+
+    /// Gives a live claim one more keeper.
+    pub(crate) fn add_keeper(&mut self, id: ClaimId, keeper: KeyHash) {
+        let claim = self
+            .claims
+            .get_mut(&id)
+            .expect("events name claims that exist");
+        Self::keep_for_cut(&mut self.cut, claim);
+        claim.extras.get_or_insert_default().keepers.push(keeper);
+    }
+
+    /// Forgets the claim that ended first.
+    pub(crate) fn forget_oldest(&mut self) {
+        let (_, id) = self
+            .index
+            .ended
+            .pop_first()
+            .expect("only ended claims are forgotten");
+        self.index.tally.ended -= 1;
+        let claim = self.claims.remove(&id).expect("ended claims are claims");
+        Self::keep_for_cut(&mut self.cut, &claim);
+        let entry = self.by_key.find_entry(claim.key.word(), |&at| at == id);
+        entry.expect("every claim is found by its key").remove();
     }
 
     /// Changes a live claim, and what follows from it.

@@ -1,7 +1,20 @@
 //! The embedded store: live state in memory, every event in a log of our own.
+mod chore;
+mod directory;
+mod frame;
+mod identity;
+mod journal;
 mod ledger;
 mod medium;
+mod open;
 mod options;
-pub use self::ledger::{Batch, Chore, ChoreDone, Fatal, Ledger, Reading};
+mod recovery;
+mod segment;
+mod snapshot;
+mod snapshotting;
+pub use self::chore::{Chore, ChoreDone};
+pub use self::directory::{Directory, DirectoryFile};
+pub use self::ledger::{Batch, Fatal, Ledger, Reading};
 pub use self::medium::{Medium, MediumFile};
+pub use self::open::{EXIT_DISK_FAILED, open};
 pub use self::options::{Durability, Options};

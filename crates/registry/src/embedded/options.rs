@@ -33,6 +33,8 @@ pub struct Options {
     pub snapshot_after: u64,
     /// How many claims one step of a snapshot writes down: what bounds its pauses.
     pub snapshot_slice: usize,
+    /// Random bytes for a new store: nobody who sends data to it may know them.
+    pub salt: [u8; 16],
     /// This directory was restored from a backup: put every later fence above any given before.
     pub new_epoch: bool,
     /// The bug kept in on purpose, in builds that can have one.
@@ -47,6 +49,7 @@ impl Default for Options {
             segment_bytes: 32 << 20,
             snapshot_after: 64 << 20,
             snapshot_slice: 1_000,
+            salt: [0; 16],
             new_epoch: false,
             planted: Planted::default(),
         }

@@ -1,0 +1,294 @@
+//! The desk: one thread that decides for everybody, and a handle to ask it.
+//!
+//! The memory store and the embedded store are this same desk with different books.
+
+mod books;
+mod clocks;
+mod recent;
+mod waits;
+mod writer;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use claims::{Claim, ClaimId, Command, Name, Span, Standing, State};
+use tokio::sync::{oneshot, watch};
+
+pub(crate) use self::books::{Books, Unwritten};
+pub(crate) use self::clocks::{Clocks, MachineClocks};
+use self::recent::Recent;
+use self::waits::{Ticket, Waits};
+use self::writer::{Request, Writer};
+use crate::embedded::Fatal;
+use crate::error::StoreError;
+use crate::store::{Answer, EventPage, Filter, Page, Pending, ResourceReport, Store, Vitals};
+
+/// How many claims or names one look at the books goes through: a long list must not hold up the
+/// desk, so it is read in pieces.
+const LOOK_MAX: usize = 2_000;
+
+/// A handle to the desk's thread.
+pub(crate) struct Desk<B: Books> {
+    requests: Sender<Request<B>>,
+    tickets: AtomicU64,
+    position: watch::Receiver<u64>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl<B: Books> Desk<B> {
+    /// Opens the desk. `stop` is called when the disk cannot be believed any more; it must not
+    /// return.
+    pub(crate) fn open(books: B, clocks: Box<dyn Clocks>, stop: fn(Fatal) -> !) -> Self {
+        let (requests, incoming) = mpsc::channel();
+        let (chores, to_do) = mpsc::channel::<B::Chore>();
+        let (position, watcher) = watch::channel(books.position());
+        let writer = Writer {
+            recent: Recent::from(books.position()),
+            books,
+            clocks,
+            requests: incoming,
+            chores,
+            waits: Waits::default(),
+            answers: Vec::new(),
+            looks: Vec::new(),
+            position,
+            closing: false,
+        };
+        let done = requests.clone();
+        let helper = std::thread::Builder::new()
+            .name("tenure-chores".into())
+            .spawn(move || {
+                for chore in to_do {
+                    if done.send(Request::Done(B::run(chore))).is_err() {
+                        break;
+                    }
+                }
+            });
+        let desk = std::thread::Builder::new()
+            .name("tenure-desk".into())
+            .spawn(move || {
+                if let Err(fatal) = writer.run() {
+                    stop(fatal);
+                }
+            });
+        let threads = [helper, desk].map(|thread| thread.expect("a process can start two threads"));
+        Self {
+            requests,
+            tickets: AtomicU64::new(0),
+            position: watcher,
+            threads: Mutex::new(threads.into()),
+        }
+    }
+
+    fn send(&self, request: Request<B>) -> Result<(), StoreError> {
+        self.requests.send(request).map_err(|_| closed())
+    }
+
+    /// Looks at the books, in the desk's thread, when everything in them is durable.
+    fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&B, &Recent) -> T + Send + 'static,
+    ) -> Pending<'_, T> {
+        let (reply, answer) = oneshot::channel();
+        let look = Box::new(move |books: &B, recent: &Recent| {
+            let _ = reply.send(look(books, recent));
+        });
+        let sent = self.send(Request::Look(look));
+        Box::pin(async move {
+            sent?;
+            answer.await.map_err(|_| closed())
+        })
+    }
+}
+
+impl<B: Books> Drop for Desk<B> {
+    /// Closes the desk: what was asked before is answered first.
+    fn drop(&mut self) {
+        let _ = self.requests.send(Request::Close);
+        let threads = self
+            .threads
+            .get_mut()
+            .map(std::mem::take)
+            .unwrap_or_default();
+        // The desk's thread first: the helper ends when nobody can give it chores any more.
+        for thread in threads.into_iter().rev() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".into())
+}
+
+/// Tells the desk when a claimant that waits goes away.
+struct Presence<'a, B: Books> {
+    desk: &'a Desk<B>,
+    ticket: Option<Ticket>,
+}
+
+impl<B: Books> Presence<'_, B> {
+    /// The wait was answered: there is nobody left to miss.
+    fn over(mut self) {
+        self.ticket = None;
+    }
+}
+
+impl<B: Books> Drop for Presence<'_, B> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            let _ = self.desk.requests.send(Request::Gone(ticket));
+        }
+    }
+}
+
+impl<B: Books> Store for Desk<B> {
+    fn submit(&self, command: Command) -> Pending<'_, Answer> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.send(Request::Submit { command, reply });
+        Box::pin(async move {
+            sent?;
+            answer.await.map_err(|_| closed())?
+        })
+    }
+
+    fn submit_and_wait(&self, command: Command, patience: Duration) -> Pending<'_, Answer> {
+        let (reply, answer) = oneshot::channel();
+        let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
+        let patience =
+            Span::from_micros(u64::try_from(patience.as_micros()).unwrap_or(u64::MAX / 2));
+        let sent = self.send(Request::SubmitAndWait {
+            command,
+            patience,
+            ticket,
+            reply,
+        });
+        let presence = Presence {
+            desk: self,
+            ticket: Some(ticket),
+        };
+        Box::pin(async move {
+            sent?;
+            let answer = answer.await.map_err(|_| closed());
+            presence.over();
+            answer?
+        })
+    }
+
+    fn standing(&self, claim: ClaimId) -> Pending<'_, Option<Standing>> {
+        self.look(move |books, _| books.state().standing(claim))
+    }
+
+    fn claims(&self, filter: Filter, page: Page<ClaimId>) -> Pending<'_, Vec<Claim>> {
+        Box::pin(async move {
+            let (mut found, mut after, mut skip) = (Vec::new(), page.after, page.skip);
+            while found.len() < page.count {
+                let (filter, room) = (filter.clone(), page.count - found.len());
+                let piece = self
+                    .look(move |books, _| list(books, &filter, after, skip, room))
+                    .await?;
+                found.extend(piece.found);
+                skip = piece.skip;
+                match piece.last {
+                    Some(last) => after = Some(last),
+                    None => break,
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    fn resources(&self, page: Page<Name>) -> Pending<'_, Vec<ResourceReport>> {
+        self.look(move |books, _| {
+            let state = books.state();
+            let names = state.names_after(page.after.as_ref()).skip(page.skip);
+            names
+                .take(page.count.min(LOOK_MAX))
+                .map(|name| report(state, name, 0))
+                .collect()
+        })
+    }
+
+    fn resource(&self, name: Name, queue: usize) -> Pending<'_, ResourceReport> {
+        self.look(move |books, _| report(books.state(), &name, queue.min(LOOK_MAX)))
+    }
+
+    fn events(&self, position: u64, count: usize) -> Pending<'_, EventPage> {
+        self.look(move |_, recent| recent.page(position, count.min(LOOK_MAX)))
+    }
+
+    fn wait_for_event(&self, position: u64) -> Pending<'_, ()> {
+        let mut next = self.position.clone();
+        Box::pin(async move {
+            next.wait_for(|&next| next > position)
+                .await
+                .map_err(|_| closed())?;
+            Ok(())
+        })
+    }
+
+    fn sweep(&self) -> Pending<'_, Option<Duration>> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.send(Request::Sweep(Box::new(move |books: &B, _| {
+            let due = books.state().next_due().map(|due| due.since(books.now()));
+            let _ = reply.send(due.map(|due| Duration::from_micros(due.as_micros())));
+        })));
+        Box::pin(async move {
+            sent?;
+            answer.await.map_err(|_| closed())
+        })
+    }
+
+    fn vitals(&self) -> Pending<'_, Vitals> {
+        self.look(|books, recent| Vitals {
+            now: books.now(),
+            tally: books.state().tally(),
+            position: recent.next(),
+        })
+    }
+}
+
+/// A piece of a list.
+struct Piece {
+    found: Vec<Claim>,
+    skip: usize,
+    /// The last claim looked at, if there may be more.
+    last: Option<ClaimId>,
+}
+
+fn list<B: Books>(
+    books: &B,
+    filter: &Filter,
+    after: Option<ClaimId>,
+    mut skip: usize,
+    room: usize,
+) -> Piece {
+    let (mut found, mut last) = (Vec::new(), None);
+    for claim in books.state().claims_after(after).take(LOOK_MAX) {
+        last = Some(claim.id);
+        if !filter.admits(claim, books.now()) {
+            continue;
+        }
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        found.push(claim.clone());
+        if found.len() == room {
+            break;
+        }
+    }
+    Piece { found, skip, last }
+}
+
+fn report(state: &State, name: &Name, queue: usize) -> ResourceReport {
+    ResourceReport {
+        name: name.clone(),
+        holders: state.holders(name).take(LOOK_MAX).cloned().collect(),
+        queue: state.queue(name).take(queue).cloned().collect(),
+        waiting: state.queue_len(name),
+    }
+}

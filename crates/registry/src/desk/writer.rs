@@ -1,0 +1,276 @@
+//! The one thread that decides. It takes all requests that wait, runs them in order, makes their
+//! events durable with one sync, and only then lets the answers go.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use claims::clock::TICK;
+use claims::{ClaimId, Command, Event, Owner, Refusal, Span, Standing};
+
+use super::books::Books;
+use super::clocks::Clocks;
+use super::recent::Recent;
+use super::waits::{Reply, Ticket, Wait, Waits};
+use crate::embedded::{Fatal, Reading};
+use crate::error::StoreError;
+use crate::store::Answer;
+
+/// What the desk is asked.
+pub(super) enum Request<B: Books> {
+    Submit {
+        command: Command,
+        reply: Reply,
+    },
+    SubmitAndWait {
+        command: Command,
+        patience: Span,
+        ticket: Ticket,
+        reply: Reply,
+    },
+    /// Whoever had this ticket is gone.
+    Gone(Ticket),
+    /// Look at the books, when everything in them is durable.
+    Look(Box<dyn FnOnce(&B, &Recent) + Send>),
+    /// Do what is due, then look.
+    Sweep(Box<dyn FnOnce(&B, &Recent) + Send>),
+    /// A chore has been run.
+    Done(B::Done),
+    Close,
+}
+
+/// The desk's thread.
+pub(super) struct Writer<B: Books> {
+    pub(super) books: B,
+    pub(super) clocks: Box<dyn Clocks>,
+    pub(super) requests: Receiver<Request<B>>,
+    pub(super) chores: Sender<B::Chore>,
+    pub(super) recent: Recent,
+    pub(super) waits: Waits,
+    pub(super) answers: Vec<(Reply, Result<Answer, StoreError>)>,
+    pub(super) looks: Vec<Box<dyn FnOnce(&B, &Recent) + Send>>,
+    /// Told the position after each commit.
+    pub(super) position: tokio::sync::watch::Sender<u64>,
+    pub(super) closing: bool,
+}
+
+impl<B: Books> Writer<B> {
+    /// Serves until it is closed, or until the disk cannot be believed any more.
+    pub(super) fn run(mut self) -> Result<(), Fatal> {
+        while !self.closing {
+            let first = match self.requests.recv_timeout(self.pause()) {
+                Ok(request) => Some(request),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
+            let reading = self.clocks.read();
+            self.books.tick(reading);
+            if let Some(request) = first {
+                self.take(request, reading)?;
+            }
+            self.take_the_rest(reading)?;
+            self.end_waits(reading);
+            if self
+                .books
+                .state()
+                .next_due()
+                .is_some_and(|due| due <= self.books.now())
+            {
+                self.books.sweep();
+            }
+            self.commit()?;
+            if let Some(chore) = self.books.next_chore() {
+                // If the helper is gone the process is ending.
+                let _ = self.chores.send(chore);
+            }
+        }
+        Ok(())
+    }
+
+    /// How long nothing needs to be done. While leases run, the clock is read every tick: that is
+    /// how a pause of this very process is noticed.
+    fn pause(&self) -> Duration {
+        let now = self.books.now();
+        let tally = self.books.state().tally();
+        let tick = (tally.active + tally.waiting > 0).then_some(TICK);
+        let due = self.books.state().next_due().map(|due| due.since(now));
+        let reading = self.clocks.read().boot.as_micros();
+        let patience = self
+            .waits
+            .next_end()
+            .map(|end| end.as_micros().saturating_sub(reading));
+        let patience = patience.map(Span::from_micros);
+        let pause = [tick, due, patience].into_iter().flatten().min();
+        Duration::from_micros(pause.unwrap_or(Span::from_secs(60)).as_micros())
+    }
+
+    fn take_the_rest(&mut self, reading: Reading) -> Result<(), Fatal> {
+        while !self.books.wants_commit()
+            && let Ok(request) = self.requests.try_recv()
+        {
+            self.take(request, reading)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, request: Request<B>, reading: Reading) -> Result<(), Fatal> {
+        match request {
+            Request::Submit { command, reply } => {
+                self.wait_for_chore()?;
+                let answer = self.books.execute(command);
+                self.answers.push((reply, answer));
+            }
+            Request::SubmitAndWait {
+                command,
+                patience,
+                ticket,
+                reply,
+            } => {
+                self.wait_for_chore()?;
+                let until = Span::from_micros(reading.boot.as_micros() + patience.as_micros());
+                self.submit_and_wait(command, until, ticket, reply);
+            }
+            Request::Gone(ticket) => {
+                if let Some(wait) = self.waits.remove_ticket(ticket) {
+                    self.leave(wait.owner);
+                }
+            }
+            Request::Look(look) => self.looks.push(look),
+            Request::Sweep(look) => {
+                self.books.sweep();
+                self.looks.push(look);
+            }
+            Request::Done(done) => self.books.finish(done)?,
+            Request::Close => self.closing = true,
+        }
+        Ok(())
+    }
+
+    /// The next segment of the log is being prepared, and may be needed now: that takes as long as
+    /// it takes. Other requests stay in order behind this one.
+    fn wait_for_chore(&mut self) -> Result<(), Fatal> {
+        if !self.books.waits_for_chore() {
+            return Ok(());
+        }
+        let mut later = Vec::new();
+        while self.books.waits_for_chore() {
+            match self.requests.recv() {
+                Ok(Request::Done(done)) => self.books.finish(done)?,
+                Ok(request) => later.push(request),
+                Err(_) => break,
+            }
+        }
+        let reading = self.clocks.read();
+        for request in later {
+            self.take(request, reading)?;
+        }
+        Ok(())
+    }
+
+    fn submit_and_wait(&mut self, command: Command, until: Span, ticket: Ticket, reply: Reply) {
+        let registered = matches!(command, Command::Register(_));
+        let key = match &command {
+            Command::Register(registration) => Some(registration.key),
+            Command::Activate(owner) => Some(owner.key),
+            _ => None,
+        };
+        let answer = self.books.execute(command);
+        let waits = match &answer {
+            Ok(Ok(Standing {
+                claim,
+                place: Some(_),
+            })) => Some(claim.id),
+            Ok(Err(Refusal::StillWaiting { claim, .. })) => Some(*claim),
+            _ => None,
+        };
+        // A claimant that hung up while its request was in line is not there.
+        let (Some(claim), Some(key), false) = (waits, key, reply.is_closed()) else {
+            self.answers.push((reply, answer));
+            return;
+        };
+        let owner = Owner { claim, key };
+        self.books.attend(claim);
+        if let Some(before) = self.waits.insert(Wait {
+            ticket,
+            owner,
+            reply,
+            registered,
+            until,
+        }) {
+            let answer = self.standing(&before);
+            self.answers.push((before.reply, Ok(answer)));
+        }
+    }
+
+    fn leave(&mut self, owner: Owner) {
+        // Nobody waits for this answer, and a full disk only means that it is seen later as gone.
+        let _ = self.books.execute(Command::Leave(owner));
+    }
+
+    fn end_waits(&mut self, reading: Reading) {
+        while let Some(wait) = self.waits.next_over(reading.boot) {
+            self.leave(wait.owner);
+            let answer = self.standing(&wait);
+            self.answers.push((wait.reply, Ok(answer)));
+        }
+    }
+
+    /// Makes it all durable; then, and only then, everybody is told.
+    fn commit(&mut self) -> Result<(), Fatal> {
+        let batch = self.books.commit()?;
+        let ended: Vec<ClaimId> = batch.events.iter().filter_map(ends_a_wait).collect();
+        if !batch.events.is_empty() {
+            self.recent.push(batch);
+            self.position.send_replace(self.recent.next());
+        }
+        for claim in ended {
+            if let Some(wait) = self.waits.remove(claim) {
+                let answer = self.standing(&wait);
+                self.answers.push((wait.reply, Ok(answer)));
+            }
+        }
+        for (reply, answer) in self.answers.drain(..) {
+            // Whoever hung up finds out by asking again.
+            let _ = reply.send(answer);
+        }
+        for look in self.looks.drain(..) {
+            look(&self.books, &self.recent);
+        }
+        Ok(())
+    }
+
+    /// What a waiter is told when its wait is over, one way or the other.
+    fn standing(&self, wait: &Wait) -> Answer {
+        let claim = wait.owner.claim;
+        let Some(standing) = self.books.state().standing(claim) else {
+            return Err(Refusal::Unknown { claim });
+        };
+        match (&standing.claim.phase, &standing.place) {
+            (claims::Phase::Ended(_), _) => Err(Refusal::Over {
+                claim,
+                status: standing.claim.status(),
+            }),
+            (_, Some(place)) if !wait.registered => Err(Refusal::StillWaiting {
+                claim,
+                position: place.position,
+                holders: place.holders.clone(),
+            }),
+            _ => Ok(standing),
+        }
+    }
+}
+
+fn ends_a_wait(event: &Event) -> Option<ClaimId> {
+    match event {
+        Event::Activated { claim, .. } | Event::Ended { claim, .. } => Some(*claim),
+        Event::Registered { .. }
+        | Event::Seen { .. }
+        | Event::Called { .. }
+        | Event::CalledOff { .. }
+        | Event::PassedOver { .. }
+        | Event::Renewed { .. }
+        | Event::Appointed { .. }
+        | Event::Forgotten { .. }
+        | Event::Resumed
+        | Event::EpochBegan { .. } => None,
+    }
+}

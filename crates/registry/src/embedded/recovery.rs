@@ -1,0 +1,398 @@
+//! Reading back what was kept: the newest sound snapshot, then the log after it.
+//!
+//! What a crash can leave behind and what only damage can leave behind are told apart:
+//!
+//! * The last frame may be torn: it was never acknowledged, and is cut off.
+//! * A bad frame with a good one after it was whole once (frames say through which frame the log
+//!   was durable when they were written). That is damage, and opening would forget a promise: refused.
+//! * A bad snapshot is passed over for the one before it, from which the log reaches back further.
+//!   Never for nothing at all.
+//!
+//! One thing cannot be told apart: damage to the very last frame looks like a torn one.
+
+use std::collections::VecDeque;
+
+use claims::engine::apply;
+use claims::{Fence, Stamp, State};
+
+use super::frame::{Frame, MAGIC, NoFrame, Salt};
+use super::journal::{Journal, JournalOn};
+use super::medium::{Medium, MediumFile};
+use super::options::Options;
+use super::segment::{SEGMENT_HEADER, Segment, check_header, segment_name, segment_number};
+use super::snapshot::{self, Cut, snapshot_name, snapshot_sequence};
+use crate::error::StoreError;
+use crate::planted::Bug;
+
+/// What was read back.
+pub(super) struct Recovered<M: Medium> {
+    pub(super) state: State,
+    pub(super) journal: JournalOn<M>,
+    /// The last moment written down.
+    pub(super) stamp: Stamp,
+    /// The snapshots that are sound as far as is known, oldest first.
+    pub(super) snapshots: VecDeque<u64>,
+}
+
+/// Reads back the store on `medium`.
+pub(super) fn recover<M: Medium>(
+    medium: &M,
+    options: &Options,
+    salt: &Salt,
+) -> Result<Recovered<M>, StoreError> {
+    let names = medium.list().map_err(|error| unreadable(".", error))?;
+    for unfinished in names.iter().filter(|name| name.ends_with(".tmp")) {
+        medium
+            .remove(unfinished)
+            .map_err(|error| unreadable(unfinished, error))?;
+    }
+    let (snapshots, base) = newest_snapshot(medium, &names, salt)?;
+    let log = Log::new(medium, options, salt, &names)?;
+    log.replay(base, snapshots)
+}
+
+/// The newest snapshot that can be read, and all that are left to fall back on.
+fn newest_snapshot<M: Medium>(
+    medium: &M,
+    names: &[String],
+    salt: &Salt,
+) -> Result<(VecDeque<u64>, Option<(Cut, Vec<claims::Claim>)>), StoreError> {
+    let mut sequences: Vec<u64> = names
+        .iter()
+        .filter_map(|name| snapshot_sequence(name))
+        .collect();
+    sequences.sort_unstable();
+    while let Some(&sequence) = sequences.last() {
+        let name = snapshot_name(sequence);
+        let bytes = medium
+            .read(&name)
+            .map_err(|error| unreadable(&name, error))?;
+        match snapshot::read(&bytes, salt) {
+            Ok(base) if base.0.sequence == sequence => return Ok((sequences.into(), Some(base))),
+            Ok(_) => tracing::error!(snapshot = name, "passed over: it has another's name"),
+            Err(reason) => tracing::error!(snapshot = name, reason, "passed over"),
+        }
+        sequences.pop();
+    }
+    Ok((VecDeque::new(), None))
+}
+
+/// The log being read.
+struct Log<'a, M: Medium> {
+    medium: &'a M,
+    options: &'a Options,
+    salt: &'a Salt,
+    /// The segments without a gap up to the newest.
+    numbers: Vec<u64>,
+}
+
+/// Where the frames end.
+#[derive(Clone, Copy)]
+struct End {
+    number: u64,
+    offset: u64,
+    /// Whether something other than zeros follows.
+    torn: bool,
+}
+
+impl<'a, M: Medium> Log<'a, M> {
+    fn new(
+        medium: &'a M,
+        options: &'a Options,
+        salt: &'a Salt,
+        names: &[String],
+    ) -> Result<Self, StoreError> {
+        let mut numbers: Vec<u64> = names
+            .iter()
+            .filter_map(|name| segment_number(name))
+            .collect();
+        numbers.sort_unstable();
+        // Older segments that were being removed when the machine stopped may be left over.
+        let gap = numbers.windows(2).rposition(|pair| pair[0] + 1 != pair[1]);
+        for number in numbers.drain(..gap.map_or(0, |nth| nth + 1)) {
+            let name = segment_name(number);
+            medium
+                .remove(&name)
+                .map_err(|error| unreadable(&name, error))?;
+        }
+        if numbers.is_empty() {
+            return Err(StoreError::Corrupt(
+                "the log is missing: put its files back, or restore the whole directory".into(),
+            ));
+        }
+        Ok(Self {
+            medium,
+            options,
+            salt,
+            numbers,
+        })
+    }
+
+    fn replay(
+        self,
+        base: Option<(Cut, Vec<claims::Claim>)>,
+        snapshots: VecDeque<u64>,
+    ) -> Result<Recovered<M>, StoreError> {
+        let rules = self.options.rules.clone();
+        let (mut state, mut stamp, covered, mut position) = match base {
+            Some((cut, claims)) => (
+                State::restore(rules, cut.counters, claims),
+                cut.stamp,
+                cut.sequence,
+                cut.position,
+            ),
+            None => (State::new(rules), Stamp::default(), 0, 0),
+        };
+        let fence_at_snapshot = state.counters().next_fence;
+        let mut next: Option<u64> = None;
+        let mut live = VecDeque::new();
+        let mut end = End {
+            number: self.numbers[0],
+            offset: SEGMENT_HEADER,
+            torn: false,
+        };
+        let mut since_snapshot = 0;
+        for &number in &self.numbers {
+            let bytes = self.segment(number)?;
+            let mut here = End {
+                number,
+                offset: SEGMENT_HEADER,
+                torn: false,
+            };
+            loop {
+                let rest = &bytes[here.offset as usize..];
+                let trusting = self.options.planted.is(Bug::TornTailAccepted);
+                let frame = match Frame::read_unless(rest, self.salt, trusting) {
+                    Ok(frame) => frame,
+                    Err(NoFrame::Blank) => {
+                        here.torn = rest.iter().any(|&byte| byte != 0);
+                        break;
+                    }
+                    Err(NoFrame::Bad) => {
+                        here.torn = true;
+                        break;
+                    }
+                };
+                if end.torn {
+                    return Err(damaged(end, here));
+                }
+                let header = frame.header;
+                let expected = next.unwrap_or(header.sequence.min(covered + 1));
+                if header.sequence != expected && !trusting {
+                    return Err(misplaced(here, header.sequence, expected));
+                }
+                if here.offset == SEGMENT_HEADER {
+                    live.push_back((number, header.sequence));
+                }
+                if header.sequence > covered {
+                    let events = self.apply(&mut state, &frame, here)?;
+                    position = header.position + events;
+                    stamp = header.stamp;
+                    since_snapshot += frame.len() as u64;
+                }
+                next = Some(header.sequence + 1);
+                here.offset += frame.len() as u64;
+                end = here;
+            }
+            if here.torn {
+                // The frame that was being written when the machine stopped, or damage.
+                self.check_torn(&bytes, here, next.unwrap_or(covered + 1))?;
+                if !end.torn {
+                    end = here;
+                }
+            }
+        }
+        let sequence = next.map_or(covered, |next| next - 1);
+        if sequence < covered {
+            // A snapshot is only begun when everything it includes is durable.
+            return Err(StoreError::Corrupt(format!(
+                "{} is damaged at byte {}: {} includes frame {covered}, but the log ends with \
+                 frame {sequence}; restore the directory from a backup",
+                segment_name(end.number),
+                end.offset,
+                snapshot_name(covered),
+            )));
+        }
+        if self.options.planted.is(Bug::FenceNotDurable) {
+            state = with_fence(state, fence_at_snapshot);
+        }
+        let journal = self.reopen(end, live, sequence, position, since_snapshot)?;
+        Ok(Recovered {
+            state,
+            journal,
+            stamp,
+            snapshots,
+        })
+    }
+
+    fn segment(&self, number: u64) -> Result<Vec<u8>, StoreError> {
+        let name = segment_name(number);
+        let bytes = self
+            .medium
+            .read(&name)
+            .map_err(|error| unreadable(&name, error))?;
+        check_header(&bytes, number, self.salt).map_err(|reason| {
+            StoreError::Corrupt(format!("{name} at byte 0: {reason}: restore the directory"))
+        })?;
+        Ok(bytes)
+    }
+
+    /// Applies the events of a frame and says how many there are.
+    fn apply(&self, state: &mut State, frame: &Frame<'_>, at: End) -> Result<u64, StoreError> {
+        let events = match frame.events() {
+            Ok(events) => events,
+            Err(_) if self.options.planted.is(Bug::TornTailAccepted) => return Ok(0),
+            Err(error) => {
+                return Err(StoreError::Corrupt(format!(
+                    "{} at byte {}: an event cannot be read ({error}): was this written by a newer \
+                     version?",
+                    segment_name(at.number),
+                    at.offset,
+                )));
+            }
+        };
+        for event in &events {
+            apply(state, event, frame.header.stamp);
+        }
+        Ok(events.len() as u64)
+    }
+
+    /// A torn frame was never durable. If a frame behind it says otherwise, this is damage.
+    fn check_torn(&self, bytes: &[u8], end: End, expected: u64) -> Result<(), StoreError> {
+        let from = end.offset as usize + 1;
+        let starts = bytes[from.min(bytes.len())..]
+            .windows(MAGIC.len())
+            .enumerate();
+        for (nth, _) in starts.filter(|(_, window)| *window == MAGIC) {
+            let at = from + nth;
+            if let Ok(frame) = Frame::read(&bytes[at..], self.salt)
+                && frame.header.durable >= expected
+            {
+                return Err(damaged(
+                    end,
+                    End {
+                        offset: at as u64,
+                        ..end
+                    },
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the end of the log ready to be written on.
+    fn reopen(
+        &self,
+        end: End,
+        mut live: VecDeque<(u64, u64)>,
+        sequence: u64,
+        position: u64,
+        since_snapshot: u64,
+    ) -> Result<JournalOn<M>, StoreError> {
+        let current = self.open(end.number)?;
+        if end.torn && !self.options.planted.is(Bug::TailNotCleared) {
+            self.cut_off(&current, end.offset)?;
+        }
+        let mut spare = None;
+        for &number in self.numbers.iter().filter(|&&number| number > end.number) {
+            let name = segment_name(number);
+            let blank = self.segment(number)?[SEGMENT_HEADER as usize..]
+                .iter()
+                .all(|&b| b == 0);
+            if number == end.number + 1 && blank {
+                spare = Some(self.open(number)?);
+            } else {
+                self.medium
+                    .remove(&name)
+                    .map_err(|error| unreadable(&name, error))?;
+            }
+        }
+        if live.back().is_none_or(|&(number, _)| number != end.number) {
+            live.push_back((end.number, sequence + 1));
+        }
+        Ok(Journal {
+            salt: *self.salt,
+            current,
+            offset: end.offset,
+            spare,
+            live,
+            sequence,
+            durable: sequence,
+            position,
+            since_snapshot,
+        })
+    }
+
+    fn open(&self, number: u64) -> Result<Segment<M::File>, StoreError> {
+        let name = segment_name(number);
+        let bytes = self.segment(number)?.len() as u64;
+        let file = self
+            .medium
+            .open(&name)
+            .map_err(|error| unreadable(&name, error))?;
+        Ok(Segment {
+            number,
+            file,
+            bytes,
+        })
+    }
+
+    /// Clears what a torn frame left, durably, so that it is never read as log.
+    fn cut_off(&self, segment: &Segment<M::File>, offset: u64) -> Result<(), StoreError> {
+        let name = segment_name(segment.number);
+        let bytes = self
+            .medium
+            .read(&name)
+            .map_err(|error| unreadable(&name, error))?;
+        let tail = &bytes[offset as usize..];
+        let length = tail
+            .iter()
+            .rposition(|&byte| byte != 0)
+            .map_or(0, |last| last + 1);
+        tracing::warn!(
+            segment = name,
+            offset,
+            length,
+            "cut off a torn frame nobody was told of"
+        );
+        segment
+            .file
+            .write_at(offset, &vec![0; length])
+            .and_then(|()| segment.file.sync())
+            .map_err(|error| unreadable(&name, error))
+    }
+}
+
+fn damaged(bad: End, good: End) -> StoreError {
+    StoreError::Corrupt(format!(
+        "{} is damaged at byte {}: the frame there is bad, but a later one ({} at byte {}) is \
+         good, so it was whole once; restore the directory from a backup",
+        segment_name(bad.number),
+        bad.offset,
+        segment_name(good.number),
+        good.offset,
+    ))
+}
+
+fn misplaced(at: End, found: u64, expected: u64) -> StoreError {
+    StoreError::Corrupt(format!(
+        "{} has frame {found} at byte {}, where frame {expected} belongs: restore the directory \
+         from a backup",
+        segment_name(at.number),
+        at.offset,
+    ))
+}
+
+/// For [`Bug::FenceNotDurable`].
+fn with_fence(state: State, next_fence: Fence) -> State {
+    let counters = claims::Counters {
+        next_fence,
+        ..state.counters()
+    };
+    let claims: Vec<_> = state.claims_after(None).cloned().collect();
+    State::restore(state.rules().clone(), counters, claims)
+}
+
+fn unreadable(name: &str, error: std::io::Error) -> StoreError {
+    StoreError::Unavailable(format!("{name} cannot be read or written: {error}"))
+}
