@@ -200,34 +200,11 @@ pub struct Ended {
 impl Claim {
     /// A claim that has just joined its queues.
     pub(crate) fn registered(id: ClaimId, registration: Registration, created: Stamp) -> Self {
-        let Registration {
-            key,
-            resources,
-            limit,
-            ttl,
-            data,
-        } = registration;
-        let phase = Phase::Waiting(Waiting {
-            seen_at: created.at,
-            gap: Span::ZERO,
-            turn: Turn::InLine,
-        });
-        let extras = data.map(|data| {
-            Box::new(Extras {
-                data: Some(data),
-                keepers: Vec::new(),
-            })
-        });
-        Self {
-            id,
-            key,
-            resources,
-            limit,
-            ttl,
-            created,
-            phase,
-            extras,
-        }
+        let Registration { key, resources, limit, ttl, data } = registration;
+        let phase =
+            Phase::Waiting(Waiting { seen_at: created.at, gap: Span::ZERO, turn: Turn::InLine });
+        let extras = data.map(|data| Box::new(Extras { data: Some(data), keepers: Vec::new() }));
+        Self { id, key, resources, limit, ttl, created, phase, extras }
     }
 
     /// Its status.

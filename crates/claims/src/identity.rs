@@ -28,6 +28,12 @@ impl Epoch {
         (number < EPOCHS).then_some(Self(number))
     }
 
+    /// The epoch that a number belongs to; the last one for any number beyond it.
+    pub(crate) fn of(number: u64) -> Self {
+        let epoch = (number >> EPOCH_SHIFT).min(u64::from(EPOCHS - 1));
+        Self(epoch as u32)
+    }
+
     /// The first counter value of this epoch. Counters start at 1: 0 means "none" to many readers.
     pub(crate) fn first(self) -> u64 {
         (u64::from(self.0) << EPOCH_SHIFT) + 1
@@ -75,11 +81,7 @@ impl KeyHash {
 impl PartialEq for KeyHash {
     /// Looks at every byte, whatever differs first: the time tells nothing.
     fn eq(&self, other: &Self) -> bool {
-        self.0
-            .iter()
-            .zip(other.0.iter())
-            .fold(0, |differ, (a, b)| differ | (a ^ b))
-            == 0
+        self.0.iter().zip(other.0.iter()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
     }
 }
 

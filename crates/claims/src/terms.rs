@@ -122,9 +122,7 @@ impl TryFrom<Vec<Name>> for Resources {
         }
         for (nth, name) in names.iter().enumerate() {
             if names[..nth].contains(name) {
-                return Err(Refusal::ResourceTwice {
-                    resource: name.clone(),
-                });
+                return Err(Refusal::ResourceTwice { resource: name.clone() });
             }
         }
         match names.len() {

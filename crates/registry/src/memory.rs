@@ -19,7 +19,5 @@ use crate::store::Store;
 pub fn memory(rules: Rules) -> impl Store + 'static {
     let clocks = MachineClocks;
     let books = Unwritten::new(rules, clocks.read());
-    Desk::open(books, Box::new(clocks), |fatal| {
-        unreachable!("memory does not fail: {fatal}")
-    })
+    Desk::open(books, Box::new(clocks), |fatal| unreachable!("memory does not fail: {fatal}"))
 }

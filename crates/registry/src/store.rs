@@ -85,10 +85,7 @@ pub struct Bounds<T> {
 
 impl<T> Default for Bounds<T> {
     fn default() -> Self {
-        Self {
-            min: None,
-            max: None,
-        }
+        Self { min: None, max: None }
     }
 }
 
@@ -119,13 +116,8 @@ impl Filter {
         };
         let active_since = claim.activation().map(|activation| activation.since.at);
         let active_for = active_since.map(|since| ended_at.unwrap_or(now).since(since));
-        let waited_for = active_since
-            .or(ended_at)
-            .unwrap_or(now)
-            .since(claim.created.at);
-        self.resource
-            .as_ref()
-            .is_none_or(|name| claim.resources.as_slice().contains(name))
+        let waited_for = active_since.or(ended_at).unwrap_or(now).since(claim.created.at);
+        self.resource.as_ref().is_none_or(|name| claim.resources.as_slice().contains(name))
             && self.status.is_none_or(|status| status == claim.status())
             && (!self.ttl.is_some() || lease_left().is_some_and(|left| self.ttl.admit(left)))
             && (!self.active_for.is_some()
@@ -149,20 +141,12 @@ pub struct Page<T> {
 impl<T> Page<T> {
     /// The first `count`.
     pub fn first(count: usize) -> Self {
-        Self {
-            after: None,
-            skip: 0,
-            count,
-        }
+        Self { after: None, skip: 0, count }
     }
 
     /// The next `count` after one.
     pub fn after(last: T, count: usize) -> Self {
-        Self {
-            after: Some(last),
-            skip: 0,
-            count,
-        }
+        Self { after: Some(last), skip: 0, count }
     }
 }
 

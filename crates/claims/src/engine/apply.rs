@@ -16,33 +16,19 @@ use crate::time::{Stamp, Timestamp};
 /// If the event cannot follow from this state: a store that is unsure must stop.
 pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
     match event {
-        Event::Registered {
-            claim,
-            registration,
-        } => {
+        Event::Registered { claim, registration } => {
             let claim = Claim::registered(*claim, (**registration).clone(), stamp);
             state.counters.next_claim = ClaimId(claim.id.0 + 1);
             state.insert(claim);
         }
-        Event::Activated {
-            claim,
-            fence,
-            deadline,
-        } => {
+        Event::Activated { claim, fence, deadline } => {
             state.counters.next_fence = state.counters.next_fence.max(Fence(fence.0 + 1));
             state.present.remove(claim);
-            let activation = Activation {
-                fence: *fence,
-                since: stamp,
-            };
+            let activation = Activation { fence: *fence, since: stamp };
             state.change(*claim, |claim| {
                 let ttl = claim.ttl;
-                claim.phase = Phase::Active(Active {
-                    activation,
-                    ttl,
-                    deadline: *deadline,
-                    graced: false,
-                });
+                claim.phase =
+                    Phase::Active(Active { activation, ttl, deadline: *deadline, graced: false });
             });
         }
         Event::Seen { claim, gap } => {
@@ -56,9 +42,7 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
             });
         }
         Event::Called { claim, until } => {
-            change_waiting(state, *claim, |waiting| {
-                waiting.turn = Turn::Called { until: *until }
-            });
+            change_waiting(state, *claim, |waiting| waiting.turn = Turn::Called { until: *until });
         }
         Event::CalledOff { claim } => {
             change_waiting(state, *claim, |waiting| waiting.turn = Turn::InLine);
@@ -66,21 +50,13 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
         Event::PassedOver { claim } => {
             change_waiting(state, *claim, |waiting| waiting.turn = Turn::PassedOver);
         }
-        Event::Renewed {
-            claim,
-            ttl,
-            deadline,
-        } => renewed(state, *claim, *ttl, *deadline),
+        Event::Renewed { claim, ttl, deadline } => renewed(state, *claim, *ttl, *deadline),
         Event::Ended { claim, ending } => {
             state.present.remove(claim);
             let ending = *ending;
             state.change(*claim, |claim| {
                 let activation = claim.activation();
-                claim.phase = Phase::Ended(Ended {
-                    ending,
-                    at: stamp,
-                    activation,
-                });
+                claim.phase = Phase::Ended(Ended { ending, at: stamp, activation });
             });
         }
         Event::Appointed { claim, keeper } => state.add_keeper(*claim, *keeper),
@@ -115,8 +91,8 @@ fn resumed(state: &mut State, now: Timestamp) {
     let live: Vec<ClaimId> = state
         .claims
         .values()
-        .filter(|claim| !matches!(claim.phase, Phase::Ended(_)))
-        .map(|claim| claim.id)
+        .filter(|record| !matches!(record.claim.phase, Phase::Ended(_)))
+        .map(|record| record.claim.id)
         .collect();
     for id in live {
         state.change(id, |claim| match &mut claim.phase {

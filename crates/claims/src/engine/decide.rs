@@ -50,37 +50,27 @@ fn register(
     for name in registration.resources.as_slice() {
         let waiting = state.queue_len(name);
         if waiting >= state.rules.queue_max {
-            return Err(Refusal::QueueFull {
-                resource: name.clone(),
-                waiting,
-            });
+            return Err(Refusal::QueueFull { resource: name.clone(), waiting });
         }
     }
     let registration = Box::new(registration);
-    Ok(Some(Event::Registered {
-        claim: state.counters.next_claim,
-        registration,
-    }))
+    Ok(Some(Event::Registered { claim: state.counters.next_claim, registration }))
 }
 
 fn activate(claim: &Claim, now: Timestamp) -> Result<Option<Event>, Refusal> {
     match &claim.phase {
         Phase::Waiting(_) => Ok(seen_again(claim, now)),
         Phase::Active(_) => Ok(None),
-        Phase::Ended(_) => Err(Refusal::Over {
-            claim: claim.id,
-            status: claim.status(),
-        }),
+        Phase::Ended(_) => Err(Refusal::Over { claim: claim.id, status: claim.status() }),
     }
 }
 
 /// A waiter asked again: what it let pass since it asked before is its polling gap.
 fn seen_again(claim: &Claim, now: Timestamp) -> Option<Event> {
     match &claim.phase {
-        Phase::Waiting(waiting) => Some(Event::Seen {
-            claim: claim.id,
-            gap: now.since(waiting.seen_at),
-        }),
+        Phase::Waiting(waiting) => {
+            Some(Event::Seen { claim: claim.id, gap: now.since(waiting.seen_at) })
+        }
         Phase::Active(_) | Phase::Ended(_) => None,
     }
 }
@@ -88,10 +78,7 @@ fn seen_again(claim: &Claim, now: Timestamp) -> Option<Event> {
 /// A waiter was there until now: that says nothing about how often it asks.
 fn seen_until(claim: &Claim) -> Option<Event> {
     match &claim.phase {
-        Phase::Waiting(waiting) => Some(Event::Seen {
-            claim: claim.id,
-            gap: waiting.gap,
-        }),
+        Phase::Waiting(waiting) => Some(Event::Seen { claim: claim.id, gap: waiting.gap }),
         Phase::Active(_) | Phase::Ended(_) => None,
     }
 }
@@ -100,16 +87,11 @@ fn renew(claim: &Claim, ttl: Option<Ttl>, now: Timestamp) -> Result<Option<Event
     match &claim.phase {
         Phase::Active(active) => {
             let ttl = ttl.unwrap_or(active.ttl);
-            Ok(Some(Event::Renewed {
-                claim: claim.id,
-                ttl,
-                deadline: now + ttl.span(),
-            }))
+            Ok(Some(Event::Renewed { claim: claim.id, ttl, deadline: now + ttl.span() }))
         }
-        Phase::Waiting(_) | Phase::Ended(_) => Err(Refusal::NotActive {
-            claim: claim.id,
-            status: claim.status(),
-        }),
+        Phase::Waiting(_) | Phase::Ended(_) => {
+            Err(Refusal::NotActive { claim: claim.id, status: claim.status() })
+        }
     }
 }
 
@@ -124,47 +106,28 @@ fn end(state: &State, claim: &Claim, asked: Ending) -> Result<Option<Event>, Ref
             if state.rules.planted.is(Bug::ReleaseFreesWhoeverHolds)
                 && let Some(holder) = state.holders(&claim.resources.as_slice()[0]).next()
             {
-                return Ok(Some(Event::Ended {
-                    claim: holder.id,
-                    ending: asked,
-                }));
+                return Ok(Some(Event::Ended { claim: holder.id, ending: asked }));
             }
             false
         }
     };
     match may_end {
-        true => Ok(Some(Event::Ended {
-            claim: claim.id,
-            ending: asked,
-        })),
-        false => Err(Refusal::CannotEnd {
-            claim: claim.id,
-            status,
-            asked,
-        }),
+        true => Ok(Some(Event::Ended { claim: claim.id, ending: asked })),
+        false => Err(Refusal::CannotEnd { claim: claim.id, status, asked }),
     }
 }
 
 fn appoint(claim: &Claim, keeper: KeyHash) -> Result<Option<Event>, Refusal> {
     if matches!(claim.phase, Phase::Ended(_)) {
-        return Err(Refusal::Over {
-            claim: claim.id,
-            status: claim.status(),
-        });
+        return Err(Refusal::Over { claim: claim.id, status: claim.status() });
     }
     if claim.keepers().contains(&keeper) {
         return Ok(None);
     }
     if claim.keepers().len() == KEEPERS_MAX {
-        return Err(Refusal::TooManyKeepers {
-            claim: claim.id,
-            max: KEEPERS_MAX,
-        });
+        return Err(Refusal::TooManyKeepers { claim: claim.id, max: KEEPERS_MAX });
     }
-    Ok(Some(Event::Appointed {
-        claim: claim.id,
-        keeper,
-    }))
+    Ok(Some(Event::Appointed { claim: claim.id, keeper }))
 }
 
 /// The claim, if the asker knows its key (rule 9).
@@ -178,9 +141,8 @@ fn owned(state: &State, owner: Owner) -> Result<&Claim, Refusal> {
 
 /// The claim, if the asker knows its key or is one of its keepers.
 fn kept(state: &State, Owner { claim, key }: Owner) -> Result<&Claim, Refusal> {
-    let known = state
-        .claim(claim)
-        .filter(|known| known.key == key || known.keepers().contains(&key));
+    let known =
+        state.claim(claim).filter(|known| known.key == key || known.keepers().contains(&key));
     known.ok_or(Refusal::Unknown { claim })
 }
 

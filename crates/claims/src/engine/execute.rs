@@ -1,16 +1,16 @@
-//! Running a command: settle first, decide, settle what that made possible.
+//! Running a command: catch up with the clock, decide, settle what that made possible.
 
 use alloc::vec::Vec;
 
-use super::{apply, decide, settle};
+use super::settle::settle_slot;
+use super::{apply, decide};
 use crate::claim::{Claim, Ending, Phase, Turn};
 use crate::command::Command;
 use crate::engine::decide::subject;
 use crate::event::Event;
-use crate::identity::{ClaimId, Epoch};
+use crate::identity::ClaimId;
 use crate::refusal::Refusal;
-use crate::state::{FORGET_BATCH, Resource, Standing, State};
-use crate::terms::{Name, Resources};
+use crate::state::{FORGET_BATCH, Slot, Slots, Standing, State};
 use crate::time::{Stamp, Timestamp};
 
 /// Runs one command at one moment. Whatever happened is appended to `events` and must be kept
@@ -43,19 +43,10 @@ pub fn execute(
     stamp: Stamp,
     events: &mut Vec<Event>,
 ) -> Result<Standing, Refusal> {
-    let mut run = Run {
-        budget: events.len() + state.rules.events_max,
-        state,
-        stamp,
-        events,
-    };
-    let known = subject(run.state, &command);
-    match (&command, known) {
-        (_, Some(claim)) => run.settle_claim(claim),
-        (Command::Register(registration), None) => run.settle_names(&registration.resources),
-        _ => {}
-    }
+    let mut run = Run::new(state, stamp, events);
+    run.catch_up();
 
+    let known = subject(run.state, &command);
     // Only a registration or an activation request is a claimant that can be told "yours" (rule 3).
     let asks = matches!(command, Command::Register(_) | Command::Activate(_));
     let activates = matches!(command, Command::Activate(_));
@@ -74,16 +65,12 @@ pub fn execute(
     }
     run.settle(asks.then_some(claim));
 
-    let standing = run
-        .state
-        .standing(claim)
-        .expect("a claim is remembered while it is asked about");
+    let standing =
+        run.state.standing(claim).expect("a claim is remembered while it is asked about");
     match standing.place {
-        Some(place) if activates => Err(Refusal::StillWaiting {
-            claim,
-            position: place.position,
-            holders: place.holders,
-        }),
+        Some(place) if activates => {
+            Err(Refusal::StillWaiting { claim, position: place.position, holders: place.holders })
+        }
         place => Ok(Standing { place, ..standing }),
     }
 }
@@ -91,57 +78,27 @@ pub fn execute(
 /// Does what is due by itself: leases that ended, turns that are over, memories that fade. Bounded;
 /// [`State::next_due`] tells whether there is more.
 pub fn sweep(state: &mut State, stamp: Stamp, events: &mut Vec<Event>) {
-    let mut run = Run {
-        budget: events.len() + state.rules.events_max,
-        state,
-        stamp,
-        events,
-    };
-    run.settle(None);
-    while run.events.len() < run.budget
-        && let Some(&(due, claim)) = run.state.index.agenda.first()
-        && due <= stamp.at
-    {
-        run.settle_claim(claim);
-        if run.state.index.agenda.contains(&(due, claim)) {
-            run.overdue(claim, due);
-            run.settle(None);
-        }
-    }
+    let mut run = Run::new(state, stamp, events);
+    run.catch_up();
     run.forget();
 }
 
 /// The store is back after it had not been running (rule 11).
 pub fn resume(state: &mut State, stamp: Stamp, events: &mut Vec<Event>) {
-    let mut run = Run {
-        budget: events.len() + state.rules.events_max,
-        state,
-        stamp,
-        events,
-    };
+    let mut run = Run::new(state, stamp, events);
     run.record(Event::Resumed);
-    let wanted = run
-        .state
-        .index
-        .resources
-        .iter()
-        .filter(|(_, resource)| resource.lines.is_some());
-    run.state.unsettled = wanted.map(|(name, _)| name.clone()).collect();
+    let names = run.state.index.names.values();
+    run.state.unsettled =
+        names.copied().filter(|&at| run.state.index[at].lines.is_some()).collect();
     run.settle(None);
 }
 
 /// Begins a new epoch after a restore from a backup. False if there is none left.
 pub fn begin_epoch(state: &mut State, stamp: Stamp, events: &mut Vec<Event>) -> bool {
-    let Some(epoch) = Epoch::next(state.counters.epoch) else {
+    let Some(epoch) = state.counters.epoch_reached().next() else {
         return false;
     };
-    Run {
-        budget: usize::MAX,
-        state,
-        stamp,
-        events,
-    }
-    .record(Event::EpochBegan { epoch });
+    Run::new(state, stamp, events).record(Event::EpochBegan { epoch });
     true
 }
 
@@ -152,59 +109,93 @@ struct Run<'a> {
     events: &'a mut Vec<Event>,
     /// How many events there may be before the rest is left for later.
     budget: usize,
+    /// The moment that is being settled: the present one, unless something was due before it.
+    moment: Timestamp,
 }
 
-impl Run<'_> {
-    fn record(&mut self, event: Event) {
-        apply(self.state, &event, self.stamp);
-        // A renewal or a keeper makes nothing possible for anybody else.
-        if !matches!(event, Event::Renewed { .. } | Event::Appointed { .. })
-            && let Some(claim) = event.claim()
+impl<'a> Run<'a> {
+    fn new(state: &'a mut State, stamp: Stamp, events: &'a mut Vec<Event>) -> Self {
+        Self {
+            budget: events.len() + state.rules.events_max,
+            moment: stamp.at,
+            state,
+            stamp,
+            events,
+        }
+    }
+
+    /// Whatever is due by now happens before anything else, in order and as of its own moment. So it
+    /// makes no difference to any answer when somebody swept, or whether (rule 5).
+    fn catch_up(&mut self) {
+        self.settle(None);
+        while self.events.len() < self.budget
+            && let Some(&(due, claim)) = self.state.index.agenda.first()
+            && due <= self.stamp.at
         {
-            self.unsettle(claim);
+            self.moment = due;
+            self.settle_claim(claim);
+            if self.state.index.agenda.contains(&(due, claim)) {
+                self.overdue(claim, due);
+                self.settle(None);
+            }
+        }
+        self.moment = self.stamp.at;
+    }
+
+    fn record(&mut self, event: Event) {
+        // An ending claim lets go of its resources, so they are looked up before.
+        let before = match &event {
+            Event::Ended { claim, .. } => self.state.record(*claim).slots.clone(),
+            _ => Slots::None,
+        };
+        apply(self.state, &event, self.stamp);
+        match &event {
+            Event::Ended { .. } => self.unsettle(&before),
+            // These make nothing possible for anybody.
+            Event::Renewed { .. } | Event::Appointed { .. } => {}
+            _ => {
+                if let Some(claim) = event.claim() {
+                    let slots = self.state.record(claim).slots.clone();
+                    self.unsettle(&slots);
+                }
+            }
         }
         self.events.push(event);
     }
 
-    /// Something may have become possible for those who wait beside or behind `claim`.
-    fn unsettle(&mut self, claim: ClaimId) {
-        let state = &mut *self.state;
-        let claim = state
-            .claims
-            .get(&claim)
-            .expect("events name claims that exist");
-        for name in claim.resources.as_slice() {
-            let wanted = |resource: &Resource| resource.lines.is_some();
-            if state.index.resources.get(name).is_some_and(wanted) {
-                state.unsettled.insert(name.clone());
+    /// Something may have become possible for those who wait there.
+    fn unsettle(&mut self, slots: &Slots) {
+        for &slot in slots.as_slice() {
+            if self.state.index[slot].lines.is_some() {
+                self.state.unsettled.insert(slot);
             }
         }
     }
 
     fn settle_claim(&mut self, claim: ClaimId) {
-        let resources = self.state.known(claim).resources.clone();
-        self.settle_names(&resources);
+        let slots = self.state.record(claim).slots.clone();
+        self.settle_slots(&slots);
     }
 
-    fn settle_names(&mut self, resources: &Resources) {
-        for name in resources.as_slice() {
-            self.settle_name(name, None);
+    fn settle_slots(&mut self, slots: &Slots) {
+        for &slot in slots.as_slice() {
+            self.settle_slot(slot, None);
         }
         self.settle(None);
     }
 
     fn settle(&mut self, asking: Option<ClaimId>) {
         while self.events.len() < self.budget
-            && let Some(name) = self.state.unsettled.pop_first()
+            && let Some(slot) = self.state.unsettled.pop_first()
         {
-            self.settle_name(&name, asking);
+            self.settle_slot(slot, asking);
         }
     }
 
-    fn settle_name(&mut self, name: &Name, asking: Option<ClaimId>) {
-        while let Some(event) = settle(self.state, name, self.stamp.at, asking) {
+    fn settle_slot(&mut self, slot: Slot, asking: Option<ClaimId>) {
+        while let Some(event) = settle_slot(self.state, slot, self.moment, asking) {
             if self.events.len() >= self.budget {
-                self.state.unsettled.insert(name.clone());
+                self.state.unsettled.insert(slot);
                 return;
             }
             self.record(event);
@@ -224,16 +215,10 @@ impl Run<'_> {
             Phase::Waiting(waiting) => match waiting.turn {
                 Turn::Called { .. } => self.record(Event::CalledOff { claim: id }),
                 Turn::InLine | Turn::PassedOver if self.state.present.contains(&id) => {
-                    self.record(Event::Seen {
-                        claim: id,
-                        gap: waiting.gap,
-                    });
+                    self.record(Event::Seen { claim: id, gap: waiting.gap });
                 }
                 Turn::InLine | Turn::PassedOver => {
-                    self.record(Event::Ended {
-                        claim: id,
-                        ending: Ending::Expired,
-                    });
+                    self.record(Event::Ended { claim: id, ending: Ending::Expired });
                 }
             },
             Phase::Ended(_) => unreachable!("an ended claim is on no agenda"),
@@ -245,20 +230,11 @@ impl Run<'_> {
         let rules = &self.state.rules;
         let surplus = self.state.index.ended.len().saturating_sub(rules.ended_max);
         let surplus = if surplus > FORGET_BATCH { surplus } else { 0 };
-        let faded = self
-            .state
-            .index
-            .ended
-            .iter()
-            .take(rules.events_max.max(surplus));
-        let faded = faded
-            .take_while(|(at, _)| *at + rules.retain <= self.stamp.at)
-            .count();
+        let faded = self.state.index.ended.iter().take(rules.events_max.max(surplus));
+        let faded = faded.take_while(|(at, _)| *at + rules.retain <= self.stamp.at).count();
         let count = surplus.max(faded);
         if count > 0 {
-            self.record(Event::Forgotten {
-                count: u32::try_from(count).unwrap_or(u32::MAX),
-            });
+            self.record(Event::Forgotten { count: u32::try_from(count).unwrap_or(u32::MAX) });
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::claim::{Claim, Ending, Phase, Turn, Waiting};
 use crate::event::Event;
 use crate::identity::ClaimId;
 use crate::planted::Bug;
-use crate::state::{Resource, State};
+use crate::state::{Record, Resource, Slot, Slots, State};
 use crate::terms::{Limit, Name};
 use crate::time::{Span, Timestamp};
 
@@ -24,7 +24,17 @@ pub fn settle(
     now: Timestamp,
     asking: Option<ClaimId>,
 ) -> Option<Event> {
-    let resource = state.index.resources.get(name)?;
+    settle_slot(state, *state.index.names.get(name)?, now, asking)
+}
+
+/// As [`settle`], for a resource that has been looked up already.
+pub(super) fn settle_slot(
+    state: &State,
+    here: Slot,
+    now: Timestamp,
+    asking: Option<ClaimId>,
+) -> Option<Event> {
+    let resource = &state.index[here];
     if let Some(claim) = lingered(state, resource, now) {
         return Some(expired(claim));
     }
@@ -32,13 +42,13 @@ pub fn settle(
     let mut called = 0;
     let mut line = resource.waiting();
     for id in line.by_ref() {
-        let claim = state.known(id);
+        let Record { claim, slots } = state.record(id);
         let waiting = waiting(claim);
         let there = asking == Some(id) || state.present.contains(&id);
         if lapsed(state, claim, waiting, now) {
             return Some(expired(id));
         }
-        match fits(state, claim, name, room, now) {
+        match fits(state, claim, slots, (here, room), now) {
             Fit::Yes => {}
             Fit::OverdueInTheWay(holder) => return Some(expired(holder)),
             Fit::No if state.rules.planted.is(Bug::Barging) => continue,
@@ -69,11 +79,7 @@ pub fn settle(
 
 /// Rule 6: how long a turn is kept.
 fn turn_kept_for(state: &State, claim: &Claim, waiting: &Waiting) -> Span {
-    claim
-        .ttl
-        .span()
-        .max(waiting.gap.half_again())
-        .min(state.rules.turn_max)
+    claim.ttl.span().max(waiting.gap.half_again()).min(state.rules.turn_max)
 }
 
 /// A holder that is overdue for so long that even nobody's wish does not keep it (rule 5).
@@ -95,20 +101,16 @@ enum Fit {
     OverdueInTheWay(ClaimId),
 }
 
-/// Whether `claim` may hold all its resources now (rules 1, 2 and 7). `room` is what those who come
-/// before it leave of the resource `here`.
-fn fits(state: &State, claim: &Claim, here: &Name, room: Room, now: Timestamp) -> Fit {
-    for name in claim.resources.as_slice() {
-        if name != here && state.rules.planted.is(Bug::FirstResourceOnly) {
+/// Whether `claim` may hold all its resources now (rules 1, 2 and 7). `here` is the resource being
+/// settled, and what those who come before the claim leave of it.
+fn fits(state: &State, claim: &Claim, slots: &Slots, here: (Slot, Room), now: Timestamp) -> Fit {
+    for &slot in slots.as_slice() {
+        if slot != here.0 && state.rules.planted.is(Bug::FirstResourceOnly) {
             continue;
         }
-        let resource = state
-            .index
-            .resources
-            .get(name)
-            .expect("a waiter stands in each of its queues");
-        let room = match name == here {
-            true => Some(room),
+        let resource = &state.index[slot];
+        let room = match slot == here.0 {
+            true => Some(here.1),
             false => room_before(state, resource, claim.id, now),
         };
         let Some(room) = room else { return Fit::No };
@@ -148,8 +150,7 @@ fn called_too_early(
 ) -> Option<Event> {
     let is_called = |id: &ClaimId| matches!(waiting(state.known(*id)).turn, Turn::Called { .. });
     let last = behind.take_while(is_called).last();
-    last.or(Some(blocked).filter(is_called))
-        .map(|claim| Event::CalledOff { claim })
+    last.or(Some(blocked).filter(is_called)).map(|claim| Event::CalledOff { claim })
 }
 
 /// What is left of a resource beside some holders, real or called.
@@ -161,17 +162,11 @@ struct Room {
 
 impl Room {
     fn beside(resource: &Resource) -> Self {
-        Self {
-            taken: resource.holders.len(),
-            limit: resource.holders.limit(),
-        }
+        Self { taken: resource.holders.len(), limit: resource.holders.limit() }
     }
 
     fn with(self, limit: Limit) -> Self {
-        Self {
-            taken: self.taken + 1,
-            limit: self.limit.min(limit),
-        }
+        Self { taken: self.taken + 1, limit: self.limit.min(limit) }
     }
 
     /// Rule 1: a set of holders is legal if its size is at most the smallest limit among them.
@@ -181,10 +176,7 @@ impl Room {
 
     /// For [`Bug::LimitOffByOne`].
     fn without_one(self) -> Self {
-        Self {
-            taken: self.taken.saturating_sub(1),
-            ..self
-        }
+        Self { taken: self.taken.saturating_sub(1), ..self }
     }
 }
 
@@ -204,16 +196,9 @@ fn activated(state: &State, claim: &Claim, now: Timestamp) -> Event {
     if state.rules.planted.is(Bug::EarlyExpiry) {
         ttl = Span::from_micros(ttl.as_micros() / 2);
     }
-    Event::Activated {
-        claim: claim.id,
-        fence,
-        deadline: now + ttl,
-    }
+    Event::Activated { claim: claim.id, fence, deadline: now + ttl }
 }
 
 fn expired(claim: ClaimId) -> Event {
-    Event::Ended {
-        claim,
-        ending: Ending::Expired,
-    }
+    Event::Ended { claim, ending: Ending::Expired }
 }

@@ -32,11 +32,7 @@ impl State {
     /// Cuts here: [`State::read_cut`] gives the claims as they are now, whatever happens meanwhile.
     pub fn begin_cut(&mut self) {
         let end = self.counters.next_claim;
-        self.cut = Some(Box::new(Cut {
-            end,
-            read: None,
-            kept: BTreeMap::new(),
-        }));
+        self.cut = Some(Box::new(Cut { end, read: None, kept: BTreeMap::new() }));
     }
 
     /// Reads up to `count` further claims of the cut. False when there are no more; the cut is over
@@ -49,9 +45,9 @@ impl State {
             let from = cut.read.map_or(Bound::Unbounded, Bound::Excluded);
             let live = self.claims.range((from, Bound::Excluded(cut.end))).next();
             let kept = cut.kept.first_key_value();
-            let next = match (live, kept) {
+            let next: &Claim = match (live, kept) {
                 (Some((live, _)), Some((id, claim))) if id <= live => claim,
-                (Some((_, claim)), _) => claim,
+                (Some((_, record)), _) => &record.claim,
                 (None, Some((_, claim))) => claim,
                 (None, None) => return false,
             };
@@ -75,9 +71,7 @@ impl State {
             && claim.id < cut.end
             && cut.read.is_none_or(|read| read < claim.id)
         {
-            cut.kept
-                .entry(claim.id)
-                .or_insert_with(|| Box::new(claim.clone()));
+            cut.kept.entry(claim.id).or_insert_with(|| Box::new(claim.clone()));
         }
     }
 }

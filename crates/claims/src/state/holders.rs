@@ -45,11 +45,7 @@ impl Holders {
             Self::None => Limit::SHARED,
             Self::One(holder) => holder.limit,
             Self::Several(crowd) => {
-                *crowd
-                    .limits
-                    .first_key_value()
-                    .expect("a crowd has two or more holders")
-                    .0
+                *crowd.limits.first_key_value().expect("a crowd has two or more holders").0
             }
         }
     }
@@ -59,10 +55,9 @@ impl Holders {
         let (deadline, claim) = match self {
             Self::None => return None,
             Self::One(holder) => (holder.deadline, holder.claim),
-            Self::Several(crowd) => *crowd
-                .by_deadline
-                .first()
-                .expect("a crowd has two or more holders"),
+            Self::Several(crowd) => {
+                *crowd.by_deadline.first().expect("a crowd has two or more holders")
+            }
         };
         (deadline <= moment).then_some(claim)
     }
@@ -74,8 +69,7 @@ impl Holders {
             Self::One(holder) => (Some(holder.claim), None),
             Self::Several(crowd) => (None, Some(&crowd.by_deadline)),
         };
-        one.into_iter()
-            .chain(crowd.into_iter().flatten().map(|&(_, claim)| claim))
+        one.into_iter().chain(crowd.into_iter().flatten().map(|&(_, claim)| claim))
     }
 
     pub(crate) fn add(&mut self, holder: Holder) {
@@ -117,10 +111,7 @@ impl Crowd {
     fn remove(&mut self, holder: Holder) {
         let held = self.by_deadline.remove(&(holder.deadline, holder.claim));
         assert!(held, "only a holder can stop holding");
-        let count = self
-            .limits
-            .get_mut(&holder.limit)
-            .expect("every holder's limit is counted");
+        let count = self.limits.get_mut(&holder.limit).expect("every holder's limit is counted");
         *count -= 1;
         if *count == 0 {
             self.limits.remove(&holder.limit);
@@ -133,10 +124,6 @@ impl Crowd {
         }
         let &(deadline, claim) = self.by_deadline.first()?;
         let (&limit, _) = self.limits.first_key_value()?;
-        Some(Holder {
-            claim,
-            limit,
-            deadline,
-        })
+        Some(Holder { claim, limit, deadline })
     }
 }

@@ -2,22 +2,34 @@
 //! claim, and never written down.
 
 use alloc::boxed::Box;
+use alloc::collections::btree_map::Entry;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 
 use super::holders::{Holder, Holders};
 use super::line::Line;
+use super::slots::{Slot, Slots};
 use crate::claim::{Active, Claim, Phase, Turn};
 use crate::identity::ClaimId;
 use crate::rules::Rules;
 use crate::terms::Name;
 use crate::time::Timestamp;
 
+/// How many empty lines are kept for later.
+const IDLE_LINES_MAX: usize = 16;
+
 /// Everything derived from the claims, except who has which key.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     /// Resources somebody holds or waits for. The others need no memory: fences come from one
     /// counter, so nothing must be remembered about an idle resource (rule 8).
-    pub(crate) resources: BTreeMap<Name, Resource>,
+    pub(crate) names: BTreeMap<Name, Slot>,
+    resources: Vec<Resource>,
+    /// Slots of resources that became idle, to be used again.
+    free: Vec<Slot>,
+    /// Lines nobody stands in any more: most claims pass through one on their way to be active, and
+    /// should not pay for memory each time.
+    idle_lines: Vec<Box<Lines>>,
     /// Ended claims, oldest first. The order follows from the claims, not from the way here.
     pub(crate) ended: BTreeSet<(Timestamp, ClaimId)>,
     pub(crate) tally: Tally,
@@ -58,24 +70,64 @@ pub(crate) struct Lines {
 impl PartialEq for Index {
     /// The agenda does not count: an overdue lease is put off without an event.
     fn eq(&self, other: &Self) -> bool {
-        self.resources == other.resources && self.ended == other.ended && self.tally == other.tally
+        let resources = |index: &'_ Self| -> Vec<(Name, Resource)> {
+            index.names.iter().map(|(name, &at)| (name.clone(), index[at].clone())).collect()
+        };
+        self.ended == other.ended
+            && self.tally == other.tally
+            && resources(self) == resources(other)
+    }
+}
+
+impl core::ops::Index<Slot> for Index {
+    type Output = Resource;
+    fn index(&self, slot: Slot) -> &Resource {
+        &self.resources[slot.0 as usize]
+    }
+}
+
+impl core::ops::IndexMut<Slot> for Index {
+    fn index_mut(&mut self, slot: Slot) -> &mut Resource {
+        &mut self.resources[slot.0 as usize]
     }
 }
 
 impl Index {
+    /// A resource that is held or wanted.
+    pub(crate) fn named(&self, name: &Name) -> Option<&Resource> {
+        self.names.get(name).map(|&slot| &self[slot])
+    }
+
+    /// The slot of a resource, and its name as everybody shares it. A new slot if it was idle.
+    pub(crate) fn enter(&mut self, name: Name) -> (Name, Slot) {
+        match self.names.entry(name) {
+            Entry::Occupied(entry) => (entry.key().clone(), *entry.get()),
+            Entry::Vacant(entry) => {
+                let slot = self.free.pop().unwrap_or_else(|| {
+                    self.resources.push(Resource::default());
+                    Slot(u32::try_from(self.resources.len() - 1).expect("memory ends before"))
+                });
+                (entry.key().clone(), *entry.insert(slot))
+            }
+        }
+    }
+
     /// Adds what follows from a claim.
-    pub(crate) fn link(&mut self, claim: &Claim, rules: &Rules) {
+    pub(crate) fn link(&mut self, claim: &Claim, slots: &Slots, rules: &Rules) {
         match &claim.phase {
             Phase::Waiting(waiting) => {
-                for name in claim.resources.as_slice() {
-                    let lines = self.at(name).lines.get_or_insert_default();
+                for &slot in slots.as_slice() {
+                    if self[slot].lines.is_none() {
+                        self[slot].lines = Some(self.idle_lines.pop().unwrap_or_default());
+                    }
+                    let lines = self[slot].lines.as_mut().expect("set above if there were none");
                     lines.of(waiting.turn).insert(claim.id);
                 }
                 self.tally.waiting += 1;
             }
             Phase::Active(active) => {
-                for name in claim.resources.as_slice() {
-                    self.at(name).holders.add(holder(claim, active));
+                for &slot in slots.as_slice() {
+                    self[slot].holders.add(holder(claim, active));
                 }
                 self.tally.active += 1;
                 self.tally.graced += usize::from(active.graced);
@@ -91,23 +143,19 @@ impl Index {
 
     /// Takes away what [`Index::link`] added for a live claim. What is empty by then stays, for the
     /// claim may be linked again at once: see [`Index::tidy`].
-    pub(crate) fn unlink(&mut self, claim: &Claim, rules: &Rules) {
+    pub(crate) fn unlink(&mut self, claim: &Claim, slots: &Slots, rules: &Rules) {
         match &claim.phase {
             Phase::Waiting(waiting) => {
-                for name in claim.resources.as_slice() {
-                    let lines = self
-                        .at(name)
-                        .lines
-                        .as_mut()
-                        .expect("a waiter stands in line");
+                for &slot in slots.as_slice() {
+                    let lines = self[slot].lines.as_mut().expect("a waiter stands in line");
                     let was_there = lines.of(waiting.turn).remove(claim.id);
                     assert!(was_there, "a waiter stands in line");
                 }
                 self.tally.waiting -= 1;
             }
             Phase::Active(active) => {
-                for name in claim.resources.as_slice() {
-                    self.at(name).holders.remove(holder(claim, active));
+                for &slot in slots.as_slice() {
+                    self[slot].holders.remove(holder(claim, active));
                 }
                 self.tally.active -= 1;
                 self.tally.graced -= usize::from(active.graced);
@@ -122,43 +170,40 @@ impl Index {
     }
 
     /// Drops what the resources of a changed claim do not need any more.
-    pub(crate) fn tidy(&mut self, claim: &Claim) {
-        for name in claim.resources.as_slice() {
-            let Some(resource) = self.resources.get_mut(name) else {
-                continue;
-            };
+    pub(crate) fn tidy(&mut self, claim: &Claim, slots: &Slots) {
+        for (name, &slot) in claim.resources.as_slice().iter().zip(slots.as_slice()) {
+            let resource = &mut self[slot];
             if resource.queue_len() == 0 {
-                resource.lines = None;
+                let idle = resource.lines.take();
                 if resource.holders.len() == 0 {
-                    self.resources.remove(name);
+                    self.names.remove(name);
+                    self.free.push(slot);
+                }
+                if self.idle_lines.len() < IDLE_LINES_MAX {
+                    self.idle_lines.extend(idle);
                 }
             }
         }
-    }
-
-    fn at(&mut self, name: &Name) -> &mut Resource {
-        self.resources.entry(name.clone()).or_default()
     }
 }
 
 /// When to look at a live claim again, unless something happens to it before.
 pub(crate) fn due(claim: &Claim, rules: &Rules) -> Timestamp {
     match &claim.phase {
-        Phase::Waiting(waiting) => match waiting.turn {
-            Turn::Called { until } => until,
-            Turn::InLine | Turn::PassedOver => waiting.seen_at + rules.waiter_lapse,
-        },
+        Phase::Waiting(waiting) => {
+            let lapses_at = waiting.seen_at + rules.waiter_lapse;
+            match waiting.turn {
+                Turn::Called { until } => until.min(lapses_at),
+                Turn::InLine | Turn::PassedOver => lapses_at,
+            }
+        }
         Phase::Active(active) => active.deadline,
         Phase::Ended(_) => Timestamp::NEVER,
     }
 }
 
 fn holder(claim: &Claim, active: &Active) -> Holder {
-    Holder {
-        claim: claim.id,
-        limit: claim.limit,
-        deadline: active.deadline,
-    }
+    Holder { claim: claim.id, limit: claim.limit, deadline: active.deadline }
 }
 
 impl Lines {
@@ -173,9 +218,7 @@ impl Lines {
 impl Resource {
     /// Everybody who waits.
     pub(crate) fn queue_len(&self) -> usize {
-        self.lines
-            .as_ref()
-            .map_or(0, |lines| lines.waiting.len() + lines.passed_over.len())
+        self.lines.as_ref().map_or(0, |lines| lines.waiting.len() + lines.passed_over.len())
     }
 
     /// Those who wait for their turn, in order.
@@ -185,8 +228,8 @@ impl Resource {
 
     /// How many stand before `claim`.
     pub(crate) fn before(&self, claim: ClaimId) -> usize {
-        self.lines.as_ref().map_or(0, |lines| {
-            lines.waiting.before(claim) + lines.passed_over.before(claim)
-        })
+        self.lines
+            .as_ref()
+            .map_or(0, |lines| lines.waiting.before(claim) + lines.passed_over.before(claim))
     }
 }

@@ -16,7 +16,8 @@ use crate::identity::ClaimId;
 
 const CHUNK: usize = 1024;
 
-/// A sorted sequence of claim ids. No chunk is empty.
+/// A sorted sequence of claim ids. No chunk is empty but the only one: a line that empties keeps its
+/// memory for the next claim.
 #[derive(Debug, Default, Clone, Eq)]
 pub(crate) struct Line {
     chunks: VecDeque<VecDeque<ClaimId>>,
@@ -43,11 +44,7 @@ impl Line {
     pub(crate) fn before(&self, id: ClaimId) -> usize {
         let nth = self.chunk_of(id);
         let in_front: usize = self.chunks.iter().take(nth).map(VecDeque::len).sum();
-        in_front
-            + self
-                .chunks
-                .get(nth)
-                .map_or(0, |chunk| chunk.partition_point(|&at| at < id))
+        in_front + self.chunks.get(nth).map_or(0, |chunk| chunk.partition_point(|&at| at < id))
     }
 
     /// Joins at its place: the end for a newcomer, further ahead for one that comes back.
@@ -55,7 +52,7 @@ impl Line {
         let nth = self.chunk_of(id);
         let Some(chunk) = self.chunks.get_mut(nth) else {
             self.chunks.push_back(VecDeque::from([id]));
-            self.len = 1;
+            self.len += 1;
             return;
         };
         let place = chunk.partition_point(|&at| at < id);
@@ -85,7 +82,7 @@ impl Line {
         };
         chunk.remove(place);
         self.len -= 1;
-        if chunk.is_empty() {
+        if chunk.is_empty() && self.chunks.len() > 1 {
             self.chunks.remove(nth);
         }
         true
@@ -95,9 +92,7 @@ impl Line {
     fn chunk_of(&self, id: ClaimId) -> usize {
         let starts_after =
             |chunk: &VecDeque<ClaimId>| chunk.front().is_some_and(|&first| first > id);
-        self.chunks
-            .partition_point(|chunk| !starts_after(chunk))
-            .saturating_sub(1)
+        self.chunks.partition_point(|chunk| !starts_after(chunk)).saturating_sub(1)
     }
 }
 

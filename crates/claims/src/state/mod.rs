@@ -8,10 +8,12 @@ mod cut;
 mod holders;
 mod index;
 mod line;
+mod slots;
 mod standing;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 use core::ops::Bound;
 
 use hashbrown::HashTable;
@@ -19,6 +21,7 @@ use hashbrown::HashTable;
 use self::cut::Cut;
 pub use self::index::Tally;
 pub(crate) use self::index::{Index, Resource};
+pub(crate) use self::slots::{Slot, Slots};
 pub use self::standing::{Place, Standing};
 use crate::claim::{Claim, Phase};
 use crate::identity::{ClaimId, Epoch, Fence, KeyHash};
@@ -31,16 +34,23 @@ use crate::time::Timestamp;
 pub struct State {
     pub(crate) rules: Rules,
     pub(crate) counters: Counters,
-    pub(crate) claims: BTreeMap<ClaimId, Box<Claim>>,
+    pub(crate) claims: BTreeMap<ClaimId, Box<Record>>,
     pub(crate) index: Index,
     pub(crate) by_key: HashTable<ClaimId>,
 
     /// Waiters whose claimant is there now (rule 3). Gone after a restart, as the claimants are.
     pub(crate) present: BTreeSet<ClaimId>,
     /// Resources on which something may have become possible.
-    pub(crate) unsettled: BTreeSet<Name>,
+    pub(crate) unsettled: BTreeSet<Slot>,
     /// A snapshot under way.
     cut: Option<Box<Cut>>,
+}
+
+/// A claim, and where its resources are.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    pub(crate) claim: Claim,
+    pub(crate) slots: Slots,
 }
 
 /// The numbers a store gives out, and the epoch they belong to.
@@ -57,11 +67,14 @@ pub struct Counters {
 
 impl Counters {
     fn starting(epoch: Epoch) -> Self {
-        Self {
-            epoch,
-            next_claim: ClaimId(epoch.first()),
-            next_fence: Fence(epoch.first()),
-        }
+        Self { epoch, next_claim: ClaimId(epoch.first()), next_fence: Fence(epoch.first()) }
+    }
+
+    /// The epoch that the numbers given so far have reached. Nearly always the present one; but a
+    /// store that gave out more than fit into it is among the next one's numbers already.
+    pub(crate) fn epoch_reached(&self) -> Epoch {
+        let given = self.next_claim.0.max(self.next_fence.0);
+        self.epoch.max(Epoch::of(given))
     }
 
     pub(crate) fn enter(&mut self, epoch: Epoch) {
@@ -73,11 +86,7 @@ impl Counters {
 impl State {
     /// An empty state.
     pub fn new(rules: Rules) -> Self {
-        Self::restore(
-            rules,
-            Counters::starting(Epoch::default()),
-            core::iter::empty(),
-        )
+        Self::restore(rules, Counters::starting(Epoch::default()), core::iter::empty())
     }
 
     /// A state from what a snapshot kept: its counters and claims.
@@ -119,58 +128,37 @@ impl State {
 
     /// One claim, live or remembered.
     pub fn claim(&self, id: ClaimId) -> Option<&Claim> {
-        self.claims.get(&id).map(Box::as_ref)
+        self.claims.get(&id).map(|record| &record.claim)
     }
 
     /// The claims with a greater id than `after`, oldest first.
     pub fn claims_after(&self, after: Option<ClaimId>) -> impl Iterator<Item = &Claim> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        self.claims
-            .range((from, Bound::Unbounded))
-            .map(|(_, claim)| claim.as_ref())
+        self.claims.range((from, Bound::Unbounded)).map(|(_, record)| &record.claim)
     }
 
     /// The names that are held or wanted, after `after` in alphabetical order.
     pub fn names_after(&self, after: Option<&Name>) -> impl Iterator<Item = &Name> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        self.index
-            .resources
-            .range::<Name, _>((from, Bound::Unbounded))
-            .map(|(name, _)| name)
+        self.index.names.range::<Name, _>((from, Bound::Unbounded)).map(|(name, _)| name)
     }
 
     /// Who holds a resource, the one whose lease ends first in front.
     pub fn holders(&self, name: &Name) -> impl Iterator<Item = &Claim> {
-        let resource = self.index.resources.get(name);
-        resource
-            .into_iter()
-            .flat_map(|resource| resource.holders.iter())
-            .map(|id| self.known(id))
+        let resource = self.index.named(name);
+        resource.into_iter().flat_map(|resource| resource.holders.iter()).map(|id| self.known(id))
     }
 
     /// How many wait for a resource.
     pub fn queue_len(&self, name: &Name) -> usize {
-        self.index
-            .resources
-            .get(name)
-            .map_or(0, Resource::queue_len)
+        self.index.named(name).map_or(0, Resource::queue_len)
     }
 
     /// Who waits for a resource, in order of arrival.
     pub fn queue(&self, name: &Name) -> impl Iterator<Item = &Claim> {
-        let lines = self
-            .index
-            .resources
-            .get(name)
-            .and_then(|resource| resource.lines.as_ref());
-        let mut waiting = lines
-            .into_iter()
-            .flat_map(|lines| lines.waiting.iter())
-            .peekable();
-        let mut passed = lines
-            .into_iter()
-            .flat_map(|lines| lines.passed_over.iter())
-            .peekable();
+        let lines = self.index.named(name).and_then(|resource| resource.lines.as_ref());
+        let mut waiting = lines.into_iter().flat_map(|lines| lines.waiting.iter()).peekable();
+        let mut passed = lines.into_iter().flat_map(|lines| lines.passed_over.iter()).peekable();
         core::iter::from_fn(move || match (waiting.peek(), passed.peek()) {
             (Some(a), Some(b)) if b < a => passed.next(),
             (Some(_), _) => waiting.next(),
@@ -188,23 +176,13 @@ impl State {
             return Some(Timestamp::ZERO);
         }
         let live = self.index.agenda.first().map(|&(at, _)| at);
-        let faded = self
-            .index
-            .ended
-            .first()
-            .map(|&(at, _)| at + self.rules.retain);
-        live.into_iter()
-            .chain(faded)
-            .min()
-            .filter(|&at| at < Timestamp::NEVER)
+        let faded = self.index.ended.first().map(|&(at, _)| at + self.rules.retain);
+        live.into_iter().chain(faded).min().filter(|&at| at < Timestamp::NEVER)
     }
 
     /// The claimant of a waiter is there and can be granted its turn at any moment (rule 3).
     pub fn attend(&mut self, id: ClaimId) {
-        if self
-            .claim(id)
-            .is_some_and(|claim| matches!(claim.phase, Phase::Waiting(_)))
-        {
+        if self.claim(id).is_some_and(|claim| matches!(claim.phase, Phase::Waiting(_))) {
             self.present.insert(id);
         }
     }
@@ -216,71 +194,69 @@ impl State {
 
     /// The claim that was registered under a key.
     pub(crate) fn by_key(&self, key: &KeyHash) -> Option<&Claim> {
-        let found = self
-            .by_key
-            .find(key.word(), |id| self.known(*id).key == *key);
+        let found = self.by_key.find(key.word(), |id| self.known(*id).key == *key);
         found.map(|id| self.known(*id))
     }
 
     /// A claim that an index, a queue or an event names.
     pub(crate) fn known(&self, id: ClaimId) -> &Claim {
-        self.claims
-            .get(&id)
-            .expect("whatever names a claim goes before the claim does")
+        &self.record(id).claim
+    }
+
+    /// The same, with where its resources are.
+    pub(crate) fn record(&self, id: ClaimId) -> &Record {
+        self.claims.get(&id).expect("whatever names a claim goes before the claim does")
     }
 
     /// Takes a claim in, whatever its phase, and derives what follows from it.
     pub(crate) fn insert(&mut self, mut claim: Claim) {
-        let resources = &self.index.resources;
-        claim.resources = claim
-            .resources
-            .share(|name| match resources.get_key_value(&name) {
-                Some((known, _)) => known.clone(),
-                None => name,
+        let mut slots = Slots::None;
+        if !matches!(claim.phase, Phase::Ended(_)) {
+            let mut entered = Vec::new();
+            claim.resources = claim.resources.share(|name| {
+                let (name, slot) = self.index.enter(name);
+                entered.push(slot);
+                name
             });
-        self.index.link(&claim, &self.rules);
+            slots = entered.into_iter().collect();
+        }
+        self.index.link(&claim, &slots, &self.rules);
         let (id, word) = (claim.id, claim.key.word());
-        let replaced = self.claims.insert(id, Box::new(claim));
+        let replaced = self.claims.insert(id, Box::new(Record { claim, slots }));
         assert!(replaced.is_none(), "claim ids are never given twice");
         let claims = &self.claims;
-        self.by_key
-            .insert_unique(word, id, |id| claims[id].key.word());
+        self.by_key.insert_unique(word, id, |id| claims[id].claim.key.word());
+    }
+
+    /// Changes a live claim, and what follows from it.
+    pub(crate) fn change(&mut self, id: ClaimId, change: impl FnOnce(&mut Claim)) {
+        let record = self.claims.get_mut(&id).expect("events name claims that exist");
+        let Record { claim, slots } = record.as_mut();
+        Self::keep_for_cut(&mut self.cut, claim);
+        self.index.unlink(claim, slots, &self.rules);
+        change(claim);
+        self.index.link(claim, slots, &self.rules);
+        self.index.tidy(claim, slots);
+        if matches!(claim.phase, Phase::Ended(_)) {
+            *slots = Slots::None;
+        }
     }
 
     /// Gives a live claim one more keeper.
     pub(crate) fn add_keeper(&mut self, id: ClaimId, keeper: KeyHash) {
-        let claim = self
-            .claims
-            .get_mut(&id)
-            .expect("events name claims that exist");
+        let claim = &mut self.claims.get_mut(&id).expect("events name claims that exist").claim;
         Self::keep_for_cut(&mut self.cut, claim);
         claim.extras.get_or_insert_default().keepers.push(keeper);
     }
 
     /// Forgets the claim that ended first.
     pub(crate) fn forget_oldest(&mut self) {
-        let (_, id) = self
-            .index
-            .ended
-            .pop_first()
-            .expect("only ended claims are forgotten");
+        let (_, id) = self.index.ended.pop_first().expect("only ended claims are forgotten");
         self.index.tally.ended -= 1;
-        let claim = self.claims.remove(&id).expect("ended claims are claims");
+        let claim = self.claims.remove(&id).expect("ended claims are claims").claim;
         Self::keep_for_cut(&mut self.cut, &claim);
         let entry = self.by_key.find_entry(claim.key.word(), |&at| at == id);
         entry.expect("every claim is found by its key").remove();
-    }
-
-    /// Changes a live claim, and what follows from it.
-    pub(crate) fn change(&mut self, id: ClaimId, change: impl FnOnce(&mut Claim)) {
-        let claim = self
-            .claims
-            .get_mut(&id)
-            .expect("events name claims that exist");
-        self.index.unlink(claim, &self.rules);
-        change(claim);
-        self.index.link(claim, &self.rules);
-        self.index.tidy(claim);
     }
 }
 
@@ -290,6 +266,8 @@ pub(crate) const FORGET_BATCH: usize = 64;
 impl PartialEq for State {
     /// Equal in everything that must survive a restart, and in what is derived from it.
     fn eq(&self, other: &Self) -> bool {
-        self.counters == other.counters && self.claims == other.claims && self.index == other.index
+        self.counters == other.counters
+            && self.claims_after(None).eq(other.claims_after(None))
+            && self.index == other.index
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::State;
+use super::{Record, State};
 use crate::claim::{Claim, Phase};
 use crate::identity::ClaimId;
 
@@ -30,26 +30,15 @@ pub struct Place {
 impl State {
     /// Where a claim stands now.
     pub fn standing(&self, id: ClaimId) -> Option<Standing> {
-        let claim = self.claim(id)?;
-        let waits = matches!(claim.phase, Phase::Waiting(_));
-        Some(Standing {
-            claim: claim.clone(),
-            place: waits.then(|| self.place(claim)),
-        })
+        let record = self.claims.get(&id)?;
+        let waits = matches!(record.claim.phase, Phase::Waiting(_));
+        let place = waits.then(|| self.place(record));
+        Some(Standing { claim: record.claim.clone(), place })
     }
 
-    fn place(&self, claim: &Claim) -> Place {
-        let resources = || {
-            claim
-                .resources
-                .as_slice()
-                .iter()
-                .filter_map(|name| self.index.resources.get(name))
-        };
-        let position = resources()
-            .map(|resource| resource.before(claim.id) + 1)
-            .max()
-            .unwrap_or(1);
+    fn place(&self, Record { claim, slots }: &Record) -> Place {
+        let resources = || slots.as_slice().iter().map(|&slot| &self.index[slot]);
+        let position = resources().map(|resource| resource.before(claim.id) + 1).max().unwrap_or(1);
         let mut holders: Vec<ClaimId> = Vec::new();
         for holder in resources().flat_map(|resource| resource.holders.iter()) {
             if holders.len() == HOLDERS_NAMED {

@@ -15,8 +15,7 @@ const PREALLOCATED: usize = 32 << 20;
 /// Records a second that `submitters` tasks get through, each waiting for its own.
 pub fn records(path: &Path, submitters: usize, bytes: usize, secs: f64) -> f64 {
     let mut file = File::create(path).expect("a file for the log");
-    file.write_all(&vec![0; PREALLOCATED])
-        .expect("room for the log");
+    file.write_all(&vec![0; PREALLOCATED]).expect("room for the log");
     file.sync_all().expect("sync");
     let (queue, incoming) = mpsc::channel::<(Vec<u8>, oneshot::Sender<()>)>();
     let writer = std::thread::spawn(move || {
@@ -40,10 +39,7 @@ pub fn records(path: &Path, submitters: usize, bytes: usize, secs: f64) -> f64 {
             }
         }
     });
-    let (count, stop) = (
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicBool::new(false)),
-    );
+    let (count, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let rate = super::store::runtime().block_on(async {
         let tasks: Vec<_> = (0..submitters)
             .map(|_| {
@@ -51,9 +47,7 @@ pub fn records(path: &Path, submitters: usize, bytes: usize, secs: f64) -> f64 {
                 tokio::spawn(async move {
                     while !stop.load(Ordering::Relaxed) {
                         let (waiter, done) = oneshot::channel();
-                        queue
-                            .send((vec![1; bytes], waiter))
-                            .expect("the writer runs");
+                        queue.send((vec![1; bytes], waiter)).expect("the writer runs");
                         done.await.expect("the writer runs");
                         count.fetch_add(1, Ordering::Relaxed);
                     }

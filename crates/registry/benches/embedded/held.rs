@@ -10,11 +10,7 @@ use registry::embedded::{Options, open};
 use super::store::{registration, runtime};
 
 pub fn run(dir: &Path, claims: u64) {
-    let options = || Options {
-        salt: [7; 16],
-        snapshot_after: 16 << 20,
-        ..Options::default()
-    };
+    let options = || Options { salt: [7; 16], snapshot_after: 16 << 20, ..Options::default() };
     let before = resident();
     let runtime = runtime();
     {
@@ -59,27 +55,13 @@ pub fn run(dir: &Path, claims: u64) {
     let started = Instant::now();
     let store = open(dir, options()).expect("the store again");
     let opened = started.elapsed();
-    let held = runtime
-        .block_on(store.vitals())
-        .expect("the store serves")
-        .tally
-        .active;
-    println!(
-        "recovered {held} held claims in {opened:?}; resident {} MB",
-        resident() >> 20
-    );
+    let held = runtime.block_on(store.vitals()).expect("the store serves").tally.active;
+    println!("recovered {held} held claims in {opened:?}; resident {} MB", resident() >> 20);
 }
 
 /// Bytes of this process in memory.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .expect("Linux tells");
-    line.trim()
-        .trim_end_matches(" kB")
-        .parse::<u64>()
-        .expect("a number")
-        * 1024
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
 }

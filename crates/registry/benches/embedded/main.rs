@@ -12,10 +12,7 @@ mod store;
 use std::path::PathBuf;
 
 fn main() {
-    let args: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|arg| arg != "--bench")
-        .collect();
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let quick = args.iter().any(|arg| arg == "--quick");
     let dir = tempfile::tempdir_in(
         std::env::var_os("BENCH_DIR").map_or_else(std::env::temp_dir, PathBuf::from),
@@ -29,7 +26,9 @@ fn main() {
         "{:>10} {:>14} {:>14} {:>7} {:>10}",
         "submitters", "bare rec/s", "store dec/s", "ratio", "rec bytes"
     );
-    for submitters in [1, 64, 1024] {
+    let chosen = args.iter().filter_map(|arg| arg.parse().ok()).collect::<Vec<usize>>();
+    let chosen = if chosen.is_empty() { vec![1, 64, 1024] } else { chosen };
+    for submitters in chosen {
         let mut rows: Vec<(f64, f64, usize)> = (0..rounds)
             .map(|round| {
                 let (decisions, bytes) = store::cycles(

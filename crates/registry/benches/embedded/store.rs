@@ -12,17 +12,15 @@ use registry::embedded::{Options, open};
 /// One worker: on two cores, it and the desk's thread each have one.
 pub fn runtime() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder
-        .worker_threads(1)
-        .enable_time()
-        .build()
-        .expect("a runtime")
+    builder.worker_threads(1).enable_time().build().expect("a runtime")
 }
 
 pub fn registration(nth: u64, name: &Name) -> Registration {
-    let mixed = nth.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    // As well mixed as the hash of a real key.
+    let mixed = (nth ^ (nth >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     let mut key = [0; 16];
-    key[..8].copy_from_slice(&mixed.to_le_bytes());
+    key[..8].copy_from_slice(&(mixed ^ (mixed >> 31)).to_le_bytes());
     key[8..].copy_from_slice(&nth.to_le_bytes());
     Registration {
         key: KeyHash(key),
@@ -35,15 +33,9 @@ pub fn registration(nth: u64, name: &Name) -> Registration {
 
 /// Decisions a second, and the mean size of what a decision leaves in the log.
 pub fn cycles(dir: &Path, submitters: usize, secs: f64) -> (f64, usize) {
-    let options = Options {
-        salt: [7; 16],
-        ..Options::default()
-    };
+    let options = Options { salt: [7; 16], ..Options::default() };
     let store: Arc<dyn Store> = Arc::new(open(dir, options).expect("a store"));
-    let (count, stop) = (
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicBool::new(false)),
-    );
+    let (count, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let rate = runtime().block_on(async {
         let tasks: Vec<_> = (0..submitters as u64)
             .map(|submitter| {
@@ -58,18 +50,11 @@ pub fn cycles(dir: &Path, submitters: usize, secs: f64) -> (f64, usize) {
                         let registration = registration(submitter << 40 | nth, &name);
                         let key = registration.key;
                         let standing = store.submit(Command::Register(registration)).await;
-                        let claim = standing
-                            .expect("the store serves")
-                            .expect("it is free")
-                            .claim
-                            .id;
+                        let claim =
+                            standing.expect("the store serves").expect("it is free").claim.id;
                         count.fetch_add(1, Ordering::Relaxed);
                         let release = Command::End(Owner { claim, key }, Farewell::Release);
-                        store
-                            .submit(release)
-                            .await
-                            .expect("the store serves")
-                            .expect("it is ours");
+                        store.submit(release).await.expect("the store serves").expect("it is ours");
                         count.fetch_add(1, Ordering::Relaxed);
                     }
                 })

@@ -24,7 +24,7 @@ pub(crate) trait Books: Send + 'static {
     fn sweep(&mut self);
     fn wants_commit(&self) -> bool;
     fn waits_for_chore(&self) -> bool;
-    fn commit(&mut self) -> Result<&Batch, Fatal>;
+    fn commit(&mut self) -> Result<&mut Batch, Fatal>;
     fn next_chore(&mut self) -> Option<Self::Chore>;
     fn run(chore: Self::Chore) -> Self::Done;
     fn finish(&mut self, done: Self::Done) -> Result<(), Fatal>;
@@ -65,7 +65,7 @@ where
     fn waits_for_chore(&self) -> bool {
         self.waits_for_chore()
     }
-    fn commit(&mut self) -> Result<&Batch, Fatal> {
+    fn commit(&mut self) -> Result<&mut Batch, Fatal> {
         self.commit()
     }
     fn next_chore(&mut self) -> Option<Chore<M>> {
@@ -94,10 +94,7 @@ impl Unwritten {
         Self {
             state: State::new(rules),
             clock: ServingClock::resume(Timestamp::ZERO, reading.boot),
-            stamp: Stamp {
-                at: Timestamp::ZERO,
-                wall: reading.wall,
-            },
+            stamp: Stamp { at: Timestamp::ZERO, wall: reading.wall },
             position: 0,
             pending: Vec::new(),
             batch: Batch::default(),
@@ -122,18 +119,10 @@ impl Books for Unwritten {
         self.position
     }
     fn tick(&mut self, reading: Reading) {
-        self.stamp = Stamp {
-            at: self.clock.read(reading.boot),
-            wall: reading.wall,
-        };
+        self.stamp = Stamp { at: self.clock.read(reading.boot), wall: reading.wall };
     }
     fn execute(&mut self, command: Command) -> Result<Answer, StoreError> {
-        Ok(execute(
-            &mut self.state,
-            command,
-            self.stamp,
-            &mut self.pending,
-        ))
+        Ok(execute(&mut self.state, command, self.stamp, &mut self.pending))
     }
     fn attend(&mut self, claim: ClaimId) {
         self.state.attend(claim);
@@ -147,13 +136,13 @@ impl Books for Unwritten {
     fn waits_for_chore(&self) -> bool {
         false
     }
-    fn commit(&mut self) -> Result<&Batch, Fatal> {
+    fn commit(&mut self) -> Result<&mut Batch, Fatal> {
         std::mem::swap(&mut self.batch.events, &mut self.pending);
         self.pending.clear();
         self.batch.position = self.position;
         self.batch.stamp = self.stamp;
         self.position += self.batch.events.len() as u64;
-        Ok(&self.batch)
+        Ok(&mut self.batch)
     }
     fn next_chore(&mut self) -> Option<NoChore> {
         None

@@ -20,12 +20,7 @@ impl Clocks for MachineClocks {
     fn read(&self) -> Reading {
         let boot = clock_gettime(ClockId::Boottime);
         let micros = boot.tv_sec as u64 * 1_000_000 + boot.tv_nsec as u64 / 1_000;
-        let wall = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        Reading {
-            boot: Span::from_micros(micros),
-            wall: WallTime(wall.as_millis() as u64),
-        }
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Reading { boot: Span::from_micros(micros), wall: WallTime(wall.as_millis() as u64) }
     }
 }

@@ -58,22 +58,18 @@ impl<B: Books> Desk<B> {
             closing: false,
         };
         let done = requests.clone();
-        let helper = std::thread::Builder::new()
-            .name("tenure-chores".into())
-            .spawn(move || {
-                for chore in to_do {
-                    if done.send(Request::Done(B::run(chore))).is_err() {
-                        break;
-                    }
+        let helper = std::thread::Builder::new().name("tenure-chores".into()).spawn(move || {
+            for chore in to_do {
+                if done.send(Request::Done(B::run(chore))).is_err() {
+                    break;
                 }
-            });
-        let desk = std::thread::Builder::new()
-            .name("tenure-desk".into())
-            .spawn(move || {
-                if let Err(fatal) = writer.run() {
-                    stop(fatal);
-                }
-            });
+            }
+        });
+        let desk = std::thread::Builder::new().name("tenure-desk".into()).spawn(move || {
+            if let Err(fatal) = writer.run() {
+                stop(fatal);
+            }
+        });
         let threads = [helper, desk].map(|thread| thread.expect("a process can start two threads"));
         Self {
             requests,
@@ -108,11 +104,7 @@ impl<B: Books> Drop for Desk<B> {
     /// Closes the desk: what was asked before is answered first.
     fn drop(&mut self) {
         let _ = self.requests.send(Request::Close);
-        let threads = self
-            .threads
-            .get_mut()
-            .map(std::mem::take)
-            .unwrap_or_default();
+        let threads = self.threads.get_mut().map(std::mem::take).unwrap_or_default();
         // The desk's thread first: the helper ends when nobody can give it chores any more.
         for thread in threads.into_iter().rev() {
             let _ = thread.join();
@@ -160,16 +152,8 @@ impl<B: Books> Store for Desk<B> {
         let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
         let patience =
             Span::from_micros(u64::try_from(patience.as_micros()).unwrap_or(u64::MAX / 2));
-        let sent = self.send(Request::SubmitAndWait {
-            command,
-            patience,
-            ticket,
-            reply,
-        });
-        let presence = Presence {
-            desk: self,
-            ticket: Some(ticket),
-        };
+        let sent = self.send(Request::SubmitAndWait { command, patience, ticket, reply });
+        let presence = Presence { desk: self, ticket: Some(ticket) };
         Box::pin(async move {
             sent?;
             let answer = answer.await.map_err(|_| closed());
@@ -187,9 +171,8 @@ impl<B: Books> Store for Desk<B> {
             let (mut found, mut after, mut skip) = (Vec::new(), page.after, page.skip);
             while found.len() < page.count {
                 let (filter, room) = (filter.clone(), page.count - found.len());
-                let piece = self
-                    .look(move |books, _| list(books, &filter, after, skip, room))
-                    .await?;
+                let piece =
+                    self.look(move |books, _| list(books, &filter, after, skip, room)).await?;
                 found.extend(piece.found);
                 skip = piece.skip;
                 match piece.last {
@@ -205,10 +188,7 @@ impl<B: Books> Store for Desk<B> {
         self.look(move |books, _| {
             let state = books.state();
             let names = state.names_after(page.after.as_ref()).skip(page.skip);
-            names
-                .take(page.count.min(LOOK_MAX))
-                .map(|name| report(state, name, 0))
-                .collect()
+            names.take(page.count.min(LOOK_MAX)).map(|name| report(state, name, 0)).collect()
         })
     }
 
@@ -223,9 +203,7 @@ impl<B: Books> Store for Desk<B> {
     fn wait_for_event(&self, position: u64) -> Pending<'_, ()> {
         let mut next = self.position.clone();
         Box::pin(async move {
-            next.wait_for(|&next| next > position)
-                .await
-                .map_err(|_| closed())?;
+            next.wait_for(|&next| next > position).await.map_err(|_| closed())?;
             Ok(())
         })
     }

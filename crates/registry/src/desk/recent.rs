@@ -2,40 +2,38 @@
 
 use std::collections::VecDeque;
 
+use claims::{Event, Stamp};
+
 use crate::embedded::Batch;
 use crate::store::{EventPage, Kept};
 
-/// How many events can be read back. Whoever is further behind is told how many it missed.
-const RECENT_MAX: usize = 16 * 1024;
+/// How many events can be read back, give or take a batch. Whoever is further behind is told how
+/// many it missed.
+const RECENT_MAX: u64 = 16 * 1024;
 
-/// A bounded window on the end of the history.
+/// A bounded window on the end of the history. Batches are kept whole: nothing is copied until
+/// somebody reads.
 pub(crate) struct Recent {
-    events: VecDeque<Kept>,
+    batches: VecDeque<(u64, Stamp, Box<[Event]>)>,
     /// The position of the next event.
     next: u64,
 }
 
 impl Recent {
     pub(crate) fn from(position: u64) -> Self {
-        Self {
-            events: VecDeque::new(),
-            next: position,
-        }
+        Self { batches: VecDeque::new(), next: position }
     }
 
-    pub(crate) fn push(&mut self, batch: &Batch) {
-        for (nth, event) in batch.events.iter().enumerate() {
-            if self.events.len() == RECENT_MAX {
-                self.events.pop_front();
-            }
-            let position = batch.position + nth as u64;
-            self.events.push_back(Kept {
-                position,
-                stamp: batch.stamp,
-                event: event.clone(),
-            });
+    /// Takes the events of a batch over.
+    pub(crate) fn push(&mut self, batch: &mut Batch) {
+        let events: Box<[Event]> = batch.events.drain(..).collect();
+        self.next = batch.position + events.len() as u64;
+        self.batches.push_back((batch.position, batch.stamp, events));
+        while let Some((first, _, oldest)) = self.batches.front()
+            && self.next - (first + oldest.len() as u64) >= RECENT_MAX
+        {
+            self.batches.pop_front();
         }
-        self.next = batch.position + batch.events.len() as u64;
     }
 
     pub(crate) fn next(&self) -> u64 {
@@ -43,22 +41,22 @@ impl Recent {
     }
 
     pub(crate) fn page(&self, position: u64, count: usize) -> EventPage {
-        let first = self.events.front().map_or(self.next, |kept| kept.position);
-        let from = position.max(first);
+        let first = self.batches.front().map_or(self.next, |(first, ..)| *first);
+        let from = position.clamp(first, self.next.max(first));
+        let batch =
+            self.batches.partition_point(|(first, _, events)| first + events.len() as u64 <= from);
         let events: Vec<Kept> = self
-            .events
+            .batches
             .iter()
-            .skip(usize::try_from(from - first).unwrap_or(usize::MAX))
+            .skip(batch)
+            .flat_map(|(first, stamp, events)| {
+                (*first..).zip(events).map(|(position, event)| (position, *stamp, event))
+            })
+            .skip_while(|(position, ..)| *position < from)
             .take(count)
-            .cloned()
+            .map(|(position, stamp, event)| Kept { position, stamp, event: event.clone() })
             .collect();
-        let next = events
-            .last()
-            .map_or(from.min(self.next), |kept| kept.position + 1);
-        EventPage {
-            events,
-            skipped: from.min(self.next).saturating_sub(position),
-            next,
-        }
+        let next = events.last().map_or(from, |kept| kept.position + 1);
+        EventPage { events, skipped: from.saturating_sub(position), next }
     }
 }

@@ -69,12 +69,7 @@ impl<B: Books> Writer<B> {
             }
             self.take_the_rest(reading)?;
             self.end_waits(reading);
-            if self
-                .books
-                .state()
-                .next_due()
-                .is_some_and(|due| due <= self.books.now())
-            {
+            if self.books.state().next_due().is_some_and(|due| due <= self.books.now()) {
                 self.books.sweep();
             }
             self.commit()?;
@@ -94,10 +89,7 @@ impl<B: Books> Writer<B> {
         let tick = (tally.active + tally.waiting > 0).then_some(TICK);
         let due = self.books.state().next_due().map(|due| due.since(now));
         let reading = self.clocks.read().boot.as_micros();
-        let patience = self
-            .waits
-            .next_end()
-            .map(|end| end.as_micros().saturating_sub(reading));
+        let patience = self.waits.next_end().map(|end| end.as_micros().saturating_sub(reading));
         let patience = patience.map(Span::from_micros);
         let pause = [tick, due, patience].into_iter().flatten().min();
         Duration::from_micros(pause.unwrap_or(Span::from_secs(60)).as_micros())
@@ -119,12 +111,7 @@ impl<B: Books> Writer<B> {
                 let answer = self.books.execute(command);
                 self.answers.push((reply, answer));
             }
-            Request::SubmitAndWait {
-                command,
-                patience,
-                ticket,
-                reply,
-            } => {
+            Request::SubmitAndWait { command, patience, ticket, reply } => {
                 self.wait_for_chore()?;
                 let until = Span::from_micros(reading.boot.as_micros() + patience.as_micros());
                 self.submit_and_wait(command, until, ticket, reply);
@@ -175,10 +162,7 @@ impl<B: Books> Writer<B> {
         };
         let answer = self.books.execute(command);
         let waits = match &answer {
-            Ok(Ok(Standing {
-                claim,
-                place: Some(_),
-            })) => Some(claim.id),
+            Ok(Ok(Standing { claim, place: Some(_) })) => Some(claim.id),
             Ok(Err(Refusal::StillWaiting { claim, .. })) => Some(*claim),
             _ => None,
         };
@@ -189,13 +173,7 @@ impl<B: Books> Writer<B> {
         };
         let owner = Owner { claim, key };
         self.books.attend(claim);
-        if let Some(before) = self.waits.insert(Wait {
-            ticket,
-            owner,
-            reply,
-            registered,
-            until,
-        }) {
+        if let Some(before) = self.waits.insert(Wait { ticket, owner, reply, registered, until }) {
             let answer = self.standing(&before);
             self.answers.push((before.reply, Ok(answer)));
         }
@@ -245,10 +223,9 @@ impl<B: Books> Writer<B> {
             return Err(Refusal::Unknown { claim });
         };
         match (&standing.claim.phase, &standing.place) {
-            (claims::Phase::Ended(_), _) => Err(Refusal::Over {
-                claim,
-                status: standing.claim.status(),
-            }),
+            (claims::Phase::Ended(_), _) => {
+                Err(Refusal::Over { claim, status: standing.claim.status() })
+            }
             (_, Some(place)) if !wait.registered => Err(Refusal::StillWaiting {
                 claim,
                 position: place.position,

@@ -18,17 +18,9 @@ pub struct Chore<M: Medium>(pub(super) Task<M>);
 pub struct ChoreDone<M: Medium>(pub(super) Outcome<M::File>);
 
 pub(super) enum Task<M: Medium> {
-    PrepareSegment {
-        medium: M,
-        number: u64,
-        salt: Salt,
-        bytes: u64,
-    },
+    PrepareSegment { medium: M, number: u64, salt: Salt, bytes: u64 },
     WriteSnapshot(SnapshotPart<M>),
-    Remove {
-        medium: M,
-        names: Vec<String>,
-    },
+    Remove { medium: M, names: Vec<String> },
 }
 
 /// The next bytes of a snapshot.
@@ -64,18 +56,12 @@ impl<M: Medium> Chore<M> {
     /// Does the work.
     pub fn run(self) -> ChoreDone<M> {
         ChoreDone(match self.0 {
-            Task::PrepareSegment {
-                medium,
-                number,
-                salt,
-                bytes,
-            } => Outcome::Prepared(prepare_segment(&medium, number, &salt, bytes)),
+            Task::PrepareSegment { medium, number, salt, bytes } => {
+                Outcome::Prepared(prepare_segment(&medium, number, &salt, bytes))
+            }
             Task::WriteSnapshot(part) => {
                 let sealed = matches!(part.then, Then::Seal | Then::SealTooSoon);
-                Outcome::Written {
-                    file: write_part(part),
-                    sealed,
-                }
+                Outcome::Written { file: write_part(part), sealed }
             }
             Task::Remove { medium, names } => Outcome::Removed(remove(&medium, &names)),
         })
@@ -85,10 +71,8 @@ impl<M: Medium> Chore<M> {
 fn write_part<M: Medium>(part: SnapshotPart<M>) -> io::Result<M::File> {
     let name = snapshot_name(part.sequence);
     let unfinished = format!("{name}.tmp");
-    let written = part
-        .file
-        .map_or_else(|| part.medium.create(&unfinished, 0), Ok)
-        .and_then(|file| {
+    let written =
+        part.file.map_or_else(|| part.medium.create(&unfinished, 0), Ok).and_then(|file| {
             file.write_at(part.offset, &part.bytes)?;
             match part.then {
                 Then::Nothing => {}

@@ -32,11 +32,7 @@ impl Directory {
         let failed = |error: io::Error| {
             StoreError::Unavailable(format!("{} cannot be used: {error}", path.display()))
         };
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path)
-            .map_err(failed)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
         let meta = fs::metadata(path).map_err(failed)?;
         if meta.mode() & 0o002 != 0 {
             return Err(StoreError::Unavailable(format!(
@@ -45,10 +41,7 @@ impl Directory {
             )));
         }
         let lock = lock(path).map_err(failed)??;
-        Ok(Self {
-            path: path.into(),
-            _lock: Arc::new(lock),
-        })
+        Ok(Self { path: path.into(), _lock: Arc::new(lock) })
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -58,11 +51,7 @@ impl Directory {
 
 /// Takes the lock of a directory, or says who has it.
 fn lock(path: &Path) -> io::Result<Result<File, StoreError>> {
-    let mut file = private()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .open(path.join(LOCK))?;
+    let mut file = private().create(true).truncate(false).read(true).open(path.join(LOCK))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -85,10 +74,7 @@ fn lock(path: &Path) -> io::Result<Result<File, StoreError>> {
 /// Files of the store are for its user alone, and never followed through a link somebody planted.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options
-        .write(true)
-        .mode(0o600)
-        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    options.write(true).mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
     options
 }
 
@@ -98,10 +84,7 @@ impl Medium for Directory {
     fn list(&self) -> io::Result<Vec<String>> {
         let names = fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name()));
         let names: io::Result<Vec<_>> = names.collect();
-        Ok(names?
-            .into_iter()
-            .filter_map(|name| name.into_string().ok())
-            .collect())
+        Ok(names?.into_iter().filter_map(|name| name.into_string().ok()).collect())
     }
 
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {

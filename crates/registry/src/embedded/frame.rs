@@ -123,10 +123,7 @@ impl<'a> Frame<'a> {
             position: u64::from_le_bytes(field(head, 32)),
             stamp,
         };
-        Ok(Self {
-            header,
-            body: &whole[HEADER..],
-        })
+        Ok(Self { header, body: &whole[HEADER..] })
     }
 
     /// Its size in the log.
@@ -155,9 +152,7 @@ fn checksum(salt: &Salt, frame: &[u8]) -> u32 {
 
 /// `N` bytes at `offset` of a slice known to be long enough.
 pub(super) fn field<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
-    bytes[offset..offset + N]
-        .try_into()
-        .expect("the slice has the length asked for")
+    bytes[offset..offset + N].try_into().expect("the slice has the length asked for")
 }
 
 /// Appends to a vector that is used again and again.

@@ -26,12 +26,7 @@ pub(super) struct Identity {
 /// Reads the identity; nothing if there is no store here yet.
 pub(super) fn read<M: Medium>(medium: &M) -> Result<Option<Identity>, StoreError> {
     let failed = |error: std::io::Error| StoreError::Unavailable(format!("{NAME}: {error}"));
-    if !medium
-        .list()
-        .map_err(failed)?
-        .iter()
-        .any(|name| name == NAME)
-    {
+    if !medium.list().map_err(failed)?.iter().any(|name| name == NAME) {
         return Ok(None);
     }
     let bytes = medium.read(NAME).map_err(failed)?;
@@ -39,9 +34,7 @@ pub(super) fn read<M: Medium>(medium: &M) -> Result<Option<Identity>, StoreError
         && bytes[..8] == MAGIC
         && crc32c::crc32c(&bytes[..44]) == u32::from_le_bytes(field(&bytes, 44));
     if !sound {
-        return Err(StoreError::Corrupt(format!(
-            "{NAME} is damaged: restore it from a backup"
-        )));
+        return Err(StoreError::Corrupt(format!("{NAME} is damaged: restore it from a backup")));
     }
     let version = u32::from_le_bytes(field(&bytes, 8));
     if version != VERSION {
@@ -51,10 +44,7 @@ pub(super) fn read<M: Medium>(medium: &M) -> Result<Option<Identity>, StoreError
     }
     let birthmark = u64::from_le_bytes(field(&bytes, 32));
     let original = medium.birthmark(NAME).map_err(failed)? == birthmark;
-    Ok(Some(Identity {
-        salt: field(&bytes, 16),
-        original,
-    }))
+    Ok(Some(Identity { salt: field(&bytes, 16), original }))
 }
 
 /// Writes the identity, durably, with the birthmark of the file it is in.

@@ -31,9 +31,7 @@ impl<F: MediumFile> Journal<F> {
     /// The largest frame that can be written now.
     pub(super) fn room(&self) -> u64 {
         let here = self.current.bytes - self.offset;
-        self.spare
-            .as_ref()
-            .map_or(here, |spare| here.max(spare.bytes - SEGMENT_HEADER))
+        self.spare.as_ref().map_or(here, |spare| here.max(spare.bytes - SEGMENT_HEADER))
     }
 
     /// Writes a frame. It is durable after [`Journal::sync`].

@@ -108,33 +108,18 @@ impl<M: Medium> Ledger<M> {
             Some(_) => return Err(restored()),
             None => begin(&medium, &options)?,
         };
-        let Recovered {
-            state,
-            journal,
-            stamp,
-            snapshots,
-        } = recover(&medium, &options, &salt)?;
-        let at = if options.planted.is(Bug::TimeRestarts) {
-            Timestamp::ZERO
-        } else {
-            stamp.at
-        };
+        let Recovered { state, journal, stamp, snapshots } = recover(&medium, &options, &salt)?;
+        let at = if options.planted.is(Bug::TimeRestarts) { Timestamp::ZERO } else { stamp.at };
         let mut ledger = Self {
             medium,
             state,
             journal,
             clock: ServingClock::resume(at, reading.boot),
-            stamp: Stamp {
-                at,
-                wall: reading.wall,
-            },
+            stamp: Stamp { at, wall: reading.wall },
             pending: Vec::new(),
             frame: FrameBuffer::default(),
             batch: Batch::default(),
-            written: Stamp {
-                at,
-                wall: reading.wall,
-            },
+            written: Stamp { at, wall: reading.wall },
             synced_at: at,
             snapshots,
             snapshotting: None,
@@ -152,9 +137,7 @@ impl<M: Medium> Ledger<M> {
 
     fn resume(&mut self) -> Result<(), StoreError> {
         if self.options.new_epoch && !begin_epoch(&mut self.state, self.stamp, &mut self.pending) {
-            return Err(StoreError::Corrupt(
-                "all 8,192 epochs of this store are used up".into(),
-            ));
+            return Err(StoreError::Corrupt("all 8,192 epochs of this store are used up".into()));
         }
         let tally = self.state.tally();
         if tally.active + tally.waiting > 0 {
@@ -204,10 +187,7 @@ impl<M: Medium> Ledger<M> {
         if self.full && self.journal.room() < self.need(0) {
             self.clock.skip_to(reading.boot);
         }
-        self.stamp = Stamp {
-            at: self.clock.read(reading.boot),
-            wall: reading.wall,
-        };
+        self.stamp = Stamp { at: self.clock.read(reading.boot), wall: reading.wall };
     }
 
     /// For [`Bug::StallCounts`].
@@ -252,7 +232,7 @@ impl<M: Medium> Ledger<M> {
     }
 
     /// Makes everything since the last commit durable.
-    pub fn commit(&mut self) -> Result<&Batch, Fatal> {
+    pub fn commit(&mut self) -> Result<&mut Batch, Fatal> {
         std::mem::swap(&mut self.batch.events, &mut self.pending);
         self.pending.clear();
         self.batch.position = self.journal.position;
@@ -270,15 +250,12 @@ impl<M: Medium> Ledger<M> {
             };
             self.journal
                 .append(&mut self.frame, header, self.batch.events.len())
-                .map_err(|source| Fatal {
-                    doing: "writing the log",
-                    source,
-                })?;
+                .map_err(|source| Fatal { doing: "writing the log", source })?;
             self.frame.clear();
             self.written = self.stamp;
         }
         self.sync()?;
-        Ok(&self.batch)
+        Ok(&mut self.batch)
     }
 
     fn sync(&mut self) -> Result<(), Fatal> {
@@ -302,10 +279,7 @@ impl<M: Medium> Ledger<M> {
             synced = self.journal.sync();
         }
         self.synced_at = self.stamp.at;
-        synced.map_err(|source| Fatal {
-            doing: "syncing the log",
-            source,
-        })
+        synced.map_err(|source| Fatal { doing: "syncing the log", source })
     }
 
     /// Work to be done beside the commit path, if there is some and none is under way. Call it
@@ -325,10 +299,7 @@ impl<M: Medium> Ledger<M> {
     fn next_task(&mut self) -> Option<Task<M>> {
         let medium = self.medium.clone();
         if !self.obsolete.is_empty() {
-            return Some(Task::Remove {
-                medium,
-                names: std::mem::take(&mut self.obsolete),
-            });
+            return Some(Task::Remove { medium, names: std::mem::take(&mut self.obsolete) });
         }
         if self.clock.raw().as_micros() < self.retry_at.as_micros() {
             return None;
@@ -336,12 +307,7 @@ impl<M: Medium> Ledger<M> {
         if self.journal.spare.is_none() {
             let number = self.journal.next_number();
             let (salt, bytes) = (self.journal.salt, self.options.segment_bytes);
-            return Some(Task::PrepareSegment {
-                medium,
-                number,
-                salt,
-                bytes,
-            });
+            return Some(Task::PrepareSegment { medium, number, salt, bytes });
         }
         self.next_snapshot_part().map(Task::WriteSnapshot)
     }
@@ -361,13 +327,8 @@ impl<M: Medium> Ledger<M> {
                 self.full = true;
                 self.try_later(error, "preparing a log segment")?;
             }
-            Outcome::Written {
-                file: Ok(file),
-                sealed,
-            } => self.snapshot_written(file, sealed),
-            Outcome::Written {
-                file: Err(error), ..
-            } => {
+            Outcome::Written { file: Ok(file), sealed } => self.snapshot_written(file, sealed),
+            Outcome::Written { file: Err(error), .. } => {
                 self.give_snapshot_up();
                 self.try_later(error, "writing a snapshot")?;
             }
@@ -398,10 +359,7 @@ impl<M: Medium> Ledger<M> {
             Command::Register(registration) => {
                 let names = registration.resources.as_slice().iter();
                 let names: usize = names.map(|name| name.as_str().len() + 4).sum();
-                let data = registration
-                    .data
-                    .as_ref()
-                    .map_or(0, |data| data.as_str().len() + 4);
+                let data = registration.data.as_ref().map_or(0, |data| data.as_str().len() + 4);
                 Some((names + data) as u64 + EVENT_BYTES_MAX)
             }
             _ => None,
@@ -427,11 +385,7 @@ impl<M: Medium> Ledger<M> {
             tracing::error!(%error, "no new log segment: registrations are refused");
             disk_full()
         })?;
-        if need <= self.journal.room() {
-            Ok(())
-        } else {
-            Err(disk_full())
-        }
+        if need <= self.journal.room() { Ok(()) } else { Err(disk_full()) }
     }
 
     /// The most a command can add to the log, `extra` aside.
@@ -461,10 +415,7 @@ fn begin<M: Medium>(medium: &M, options: &Options) -> Result<Salt, StoreError> {
         let ours = segment_number(&name).is_some() || snapshot_sequence(&name).is_some();
         let used = || {
             let bytes = medium.read(&name).map_err(failed)?;
-            Ok(bytes
-                .iter()
-                .skip(SEGMENT_HEADER as usize)
-                .any(|&byte| byte != 0))
+            Ok(bytes.iter().skip(SEGMENT_HEADER as usize).any(|&byte| byte != 0))
         };
         if ours && used()? {
             return Err(StoreError::Corrupt(format!(
@@ -474,9 +425,7 @@ fn begin<M: Medium>(medium: &M, options: &Options) -> Result<Salt, StoreError> {
     }
     let need = 2 * ((options.rules.events_max as u64 + 4) * EVENT_BYTES_MAX + HEADER as u64);
     if options.segment_bytes < need {
-        return Err(StoreError::Unavailable(format!(
-            "segments must have at least {need} bytes"
-        )));
+        return Err(StoreError::Unavailable(format!("segments must have at least {need} bytes")));
     }
     prepare_segment(medium, 1, &options.salt, options.segment_bytes).map_err(failed)?;
     identity::write(medium, &options.salt).map_err(failed)?;
@@ -508,7 +457,5 @@ pub(super) fn is_full(error: &io::Error) -> bool {
 /// The names of segments and snapshots that are not needed any more.
 pub(super) fn names_of(segments: &[u64], snapshots: &[u64]) -> Vec<String> {
     let segments = segments.iter().map(|&number| segment_name(number));
-    segments
-        .chain(snapshots.iter().map(|&sequence| snapshot_name(sequence)))
-        .collect()
+    segments.chain(snapshots.iter().map(|&sequence| snapshot_name(sequence))).collect()
 }

@@ -42,9 +42,7 @@ pub(super) fn recover<M: Medium>(
 ) -> Result<Recovered<M>, StoreError> {
     let names = medium.list().map_err(|error| unreadable(".", error))?;
     for unfinished in names.iter().filter(|name| name.ends_with(".tmp")) {
-        medium
-            .remove(unfinished)
-            .map_err(|error| unreadable(unfinished, error))?;
+        medium.remove(unfinished).map_err(|error| unreadable(unfinished, error))?;
     }
     let (snapshots, base) = newest_snapshot(medium, &names, salt)?;
     let log = Log::new(medium, options, salt, &names)?;
@@ -57,16 +55,11 @@ fn newest_snapshot<M: Medium>(
     names: &[String],
     salt: &Salt,
 ) -> Result<(VecDeque<u64>, Option<(Cut, Vec<claims::Claim>)>), StoreError> {
-    let mut sequences: Vec<u64> = names
-        .iter()
-        .filter_map(|name| snapshot_sequence(name))
-        .collect();
+    let mut sequences: Vec<u64> = names.iter().filter_map(|name| snapshot_sequence(name)).collect();
     sequences.sort_unstable();
     while let Some(&sequence) = sequences.last() {
         let name = snapshot_name(sequence);
-        let bytes = medium
-            .read(&name)
-            .map_err(|error| unreadable(&name, error))?;
+        let bytes = medium.read(&name).map_err(|error| unreadable(&name, error))?;
         match snapshot::read(&bytes, salt) {
             Ok(base) if base.0.sequence == sequence => return Ok((sequences.into(), Some(base))),
             Ok(_) => tracing::error!(snapshot = name, "passed over: it has another's name"),
@@ -102,30 +95,20 @@ impl<'a, M: Medium> Log<'a, M> {
         salt: &'a Salt,
         names: &[String],
     ) -> Result<Self, StoreError> {
-        let mut numbers: Vec<u64> = names
-            .iter()
-            .filter_map(|name| segment_number(name))
-            .collect();
+        let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment_number(name)).collect();
         numbers.sort_unstable();
         // Older segments that were being removed when the machine stopped may be left over.
         let gap = numbers.windows(2).rposition(|pair| pair[0] + 1 != pair[1]);
         for number in numbers.drain(..gap.map_or(0, |nth| nth + 1)) {
             let name = segment_name(number);
-            medium
-                .remove(&name)
-                .map_err(|error| unreadable(&name, error))?;
+            medium.remove(&name).map_err(|error| unreadable(&name, error))?;
         }
         if numbers.is_empty() {
             return Err(StoreError::Corrupt(
                 "the log is missing: put its files back, or restore the whole directory".into(),
             ));
         }
-        Ok(Self {
-            medium,
-            options,
-            salt,
-            numbers,
-        })
+        Ok(Self { medium, options, salt, numbers })
     }
 
     fn replay(
@@ -135,30 +118,19 @@ impl<'a, M: Medium> Log<'a, M> {
     ) -> Result<Recovered<M>, StoreError> {
         let rules = self.options.rules.clone();
         let (mut state, mut stamp, covered, mut position) = match base {
-            Some((cut, claims)) => (
-                State::restore(rules, cut.counters, claims),
-                cut.stamp,
-                cut.sequence,
-                cut.position,
-            ),
+            Some((cut, claims)) => {
+                (State::restore(rules, cut.counters, claims), cut.stamp, cut.sequence, cut.position)
+            }
             None => (State::new(rules), Stamp::default(), 0, 0),
         };
         let fence_at_snapshot = state.counters().next_fence;
         let mut next: Option<u64> = None;
         let mut live = VecDeque::new();
-        let mut end = End {
-            number: self.numbers[0],
-            offset: SEGMENT_HEADER,
-            torn: false,
-        };
+        let mut end = End { number: self.numbers[0], offset: SEGMENT_HEADER, torn: false };
         let mut since_snapshot = 0;
         for &number in &self.numbers {
             let bytes = self.segment(number)?;
-            let mut here = End {
-                number,
-                offset: SEGMENT_HEADER,
-                torn: false,
-            };
+            let mut here = End { number, offset: SEGMENT_HEADER, torn: false };
             loop {
                 let rest = &bytes[here.offset as usize..];
                 let trusting = self.options.planted.is(Bug::TornTailAccepted);
@@ -217,20 +189,12 @@ impl<'a, M: Medium> Log<'a, M> {
             state = with_fence(state, fence_at_snapshot);
         }
         let journal = self.reopen(end, live, sequence, position, since_snapshot)?;
-        Ok(Recovered {
-            state,
-            journal,
-            stamp,
-            snapshots,
-        })
+        Ok(Recovered { state, journal, stamp, snapshots })
     }
 
     fn segment(&self, number: u64) -> Result<Vec<u8>, StoreError> {
         let name = segment_name(number);
-        let bytes = self
-            .medium
-            .read(&name)
-            .map_err(|error| unreadable(&name, error))?;
+        let bytes = self.medium.read(&name).map_err(|error| unreadable(&name, error))?;
         check_header(&bytes, number, self.salt).map_err(|reason| {
             StoreError::Corrupt(format!("{name} at byte 0: {reason}: restore the directory"))
         })?;
@@ -260,21 +224,13 @@ impl<'a, M: Medium> Log<'a, M> {
     /// A torn frame was never durable. If a frame behind it says otherwise, this is damage.
     fn check_torn(&self, bytes: &[u8], end: End, expected: u64) -> Result<(), StoreError> {
         let from = end.offset as usize + 1;
-        let starts = bytes[from.min(bytes.len())..]
-            .windows(MAGIC.len())
-            .enumerate();
+        let starts = bytes[from.min(bytes.len())..].windows(MAGIC.len()).enumerate();
         for (nth, _) in starts.filter(|(_, window)| *window == MAGIC) {
             let at = from + nth;
             if let Ok(frame) = Frame::read(&bytes[at..], self.salt)
                 && frame.header.durable >= expected
             {
-                return Err(damaged(
-                    end,
-                    End {
-                        offset: at as u64,
-                        ..end
-                    },
-                ));
+                return Err(damaged(end, End { offset: at as u64, ..end }));
             }
         }
         Ok(())
@@ -296,15 +252,11 @@ impl<'a, M: Medium> Log<'a, M> {
         let mut spare = None;
         for &number in self.numbers.iter().filter(|&&number| number > end.number) {
             let name = segment_name(number);
-            let blank = self.segment(number)?[SEGMENT_HEADER as usize..]
-                .iter()
-                .all(|&b| b == 0);
+            let blank = self.segment(number)?[SEGMENT_HEADER as usize..].iter().all(|&b| b == 0);
             if number == end.number + 1 && blank {
                 spare = Some(self.open(number)?);
             } else {
-                self.medium
-                    .remove(&name)
-                    .map_err(|error| unreadable(&name, error))?;
+                self.medium.remove(&name).map_err(|error| unreadable(&name, error))?;
             }
         }
         if live.back().is_none_or(|&(number, _)| number != end.number) {
@@ -326,35 +278,17 @@ impl<'a, M: Medium> Log<'a, M> {
     fn open(&self, number: u64) -> Result<Segment<M::File>, StoreError> {
         let name = segment_name(number);
         let bytes = self.segment(number)?.len() as u64;
-        let file = self
-            .medium
-            .open(&name)
-            .map_err(|error| unreadable(&name, error))?;
-        Ok(Segment {
-            number,
-            file,
-            bytes,
-        })
+        let file = self.medium.open(&name).map_err(|error| unreadable(&name, error))?;
+        Ok(Segment { number, file, bytes })
     }
 
     /// Clears what a torn frame left, durably, so that it is never read as log.
     fn cut_off(&self, segment: &Segment<M::File>, offset: u64) -> Result<(), StoreError> {
         let name = segment_name(segment.number);
-        let bytes = self
-            .medium
-            .read(&name)
-            .map_err(|error| unreadable(&name, error))?;
+        let bytes = self.medium.read(&name).map_err(|error| unreadable(&name, error))?;
         let tail = &bytes[offset as usize..];
-        let length = tail
-            .iter()
-            .rposition(|&byte| byte != 0)
-            .map_or(0, |last| last + 1);
-        tracing::warn!(
-            segment = name,
-            offset,
-            length,
-            "cut off a torn frame nobody was told of"
-        );
+        let length = tail.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        tracing::warn!(segment = name, offset, length, "cut off a torn frame nobody was told of");
         segment
             .file
             .write_at(offset, &vec![0; length])
@@ -385,10 +319,7 @@ fn misplaced(at: End, found: u64, expected: u64) -> StoreError {
 
 /// For [`Bug::FenceNotDurable`].
 fn with_fence(state: State, next_fence: Fence) -> State {
-    let counters = claims::Counters {
-        next_fence,
-        ..state.counters()
-    };
+    let counters = claims::Counters { next_fence, ..state.counters() };
     let claims: Vec<_> = state.claims_after(None).cloned().collect();
     State::restore(state.rules().clone(), counters, claims)
 }

@@ -34,9 +34,7 @@ pub(super) fn segment_name(number: u64) -> String {
 
 /// The number in a segment's name.
 pub(super) fn segment_number(name: &str) -> Option<u64> {
-    let digits = name
-        .strip_prefix(PREFIX)
-        .filter(|digits| digits.len() == 16)?;
+    let digits = name.strip_prefix(PREFIX).filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()
 }
 
@@ -60,11 +58,7 @@ pub(super) fn prepare_segment<M: Medium>(
         // What did not fit must not go on taking the room that is short.
         let _ = medium.remove(&unfinished);
     }
-    Ok(Segment {
-        number,
-        file: prepared?,
-        bytes,
-    })
+    Ok(Segment { number, file: prepared?, bytes })
 }
 
 fn header(number: u64, salt: &Salt) -> [u8; SEGMENT_HEADER as usize] {
@@ -88,9 +82,7 @@ pub(super) fn check_header(bytes: &[u8], number: u64, salt: &Salt) -> Result<(),
     }
     let version = u32::from_le_bytes(field(head, 8));
     if version != VERSION {
-        return Err(format!(
-            "it has format {version}; this program reads format {VERSION}"
-        ));
+        return Err(format!("it has format {version}; this program reads format {VERSION}"));
     }
     if u64::from_le_bytes(field(head, 16)) != number {
         return Err("it has the name of another segment".into());

@@ -34,9 +34,7 @@ pub(super) fn snapshot_name(sequence: u64) -> String {
 
 /// The sequence in a snapshot's name.
 pub(super) fn snapshot_sequence(name: &str) -> Option<u64> {
-    let digits = name
-        .strip_prefix(PREFIX)
-        .filter(|digits| digits.len() == 16)?;
+    let digits = name.strip_prefix(PREFIX).filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()
 }
 
@@ -93,9 +91,7 @@ pub(super) fn read(bytes: &[u8], salt: &Salt) -> Result<(Cut, Vec<Claim>), Strin
     let mut offset = HEADER;
     loop {
         let damaged = || format!("it is damaged or incomplete at byte {offset}");
-        let head = bytes
-            .get(offset..offset + BLOCK_HEADER)
-            .ok_or_else(damaged)?;
+        let head = bytes.get(offset..offset + BLOCK_HEADER).ok_or_else(damaged)?;
         let length = u32::from_le_bytes(field(head, 0)) as usize;
         let expected = u32::from_le_bytes(field(head, 4));
         let last = length == 0;
@@ -131,9 +127,7 @@ fn read_header(bytes: &[u8], salt: &Salt) -> Result<Cut, String> {
     }
     let version = u32::from_le_bytes(field(head, 8));
     if version != VERSION {
-        return Err(format!(
-            "it has format {version}; this program reads format {VERSION}"
-        ));
+        return Err(format!("it has format {version}; this program reads format {VERSION}"));
     }
     if head[16..32] != salt[..] {
         return Err("it belongs to another store".into());
@@ -143,10 +137,7 @@ fn read_header(bytes: &[u8], salt: &Salt) -> Result<Cut, String> {
     Ok(Cut {
         sequence: number(0),
         position: number(1),
-        stamp: Stamp {
-            at: Timestamp::from_micros(number(2)),
-            wall: WallTime(number(3)),
-        },
+        stamp: Stamp { at: Timestamp::from_micros(number(2)), wall: WallTime(number(3)) },
         counters: Counters {
             epoch: epoch.ok_or("its epoch cannot be")?,
             next_claim: ClaimId(number(4)),

@@ -31,10 +31,7 @@ impl<M: Medium> Ledger<M> {
             self.begin_snapshot();
         }
         let salt = self.journal.salt;
-        let snapshot = self
-            .snapshotting
-            .as_mut()
-            .expect("begun above if there was none");
+        let snapshot = self.snapshotting.as_mut().expect("begun above if there was none");
         let mut bytes = Vec::new();
         if snapshot.offset == 0 {
             write_header(&mut bytes, &snapshot.cut, &salt);
@@ -54,9 +51,7 @@ impl<M: Medium> Ledger<M> {
                 count += 1;
                 write_claim(
                     out,
-                    live.as_ref()
-                        .and_then(|now| now.claim(claim.id))
-                        .unwrap_or(claim),
+                    live.as_ref().and_then(|now| now.claim(claim.id)).unwrap_or(claim),
                 );
             });
         });
@@ -107,13 +102,8 @@ impl<M: Medium> Ledger<M> {
         };
         self.state.begin_cut();
         self.journal.since_snapshot = 0;
-        self.snapshotting = Some(Snapshotting {
-            cut,
-            file: None,
-            offset: 0,
-            unsynced: 0,
-            claims: 0,
-        });
+        self.snapshotting =
+            Some(Snapshotting { cut, file: None, offset: 0, unsynced: 0, claims: 0 });
         if self.options.planted.is(Bug::TruncatedTooSoon) {
             let covered = self.journal.take_covered(cut.sequence);
             self.obsolete(names_of(&covered, &[]));
@@ -137,11 +127,7 @@ impl<M: Medium> Ledger<M> {
             old.extend(self.snapshots.pop_front());
         }
         // Log is kept back to the older snapshot: that is what makes it worth falling back on.
-        let fallback = self
-            .snapshots
-            .front()
-            .copied()
-            .filter(|_| self.snapshots.len() == KEPT);
+        let fallback = self.snapshots.front().copied().filter(|_| self.snapshots.len() == KEPT);
         let covered = fallback.map_or(Vec::new(), |through| self.journal.take_covered(through));
         self.obsolete(names_of(&covered, &old));
     }

@@ -1,0 +1,40 @@
+//! Resources by number: a live claim knows where its resources are, so their names are looked up
+//! once, when it registers, and not at every step of its life.
+
+use alloc::boxed::Box;
+
+/// Where a resource is, as long as it is held or wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Slot(pub(crate) u32);
+
+/// The slots of one claim's resources, in the order of their names. None once it has ended.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Slots {
+    #[default]
+    None,
+    One(Slot),
+    Several(Box<[Slot]>),
+}
+
+impl Slots {
+    pub(crate) fn as_slice(&self) -> &[Slot] {
+        match self {
+            Self::None => &[],
+            Self::One(slot) => core::slice::from_ref(slot),
+            Self::Several(slots) => slots,
+        }
+    }
+}
+
+impl FromIterator<Slot> for Slots {
+    fn from_iter<I: IntoIterator<Item = Slot>>(slots: I) -> Self {
+        let mut slots = slots.into_iter();
+        match (slots.next(), slots.next()) {
+            (None, _) => Self::None,
+            (Some(one), None) => Self::One(one),
+            (Some(first), Some(second)) => {
+                Self::Several([first, second].into_iter().chain(slots).collect())
+            }
+        }
+    }
+}
