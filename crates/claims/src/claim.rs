@@ -129,8 +129,8 @@ pub enum Phase {
     Waiting(Waiting),
     /// Holding each of its resources.
     Active(Active),
-    /// Over; kept for its history.
-    Ended(Ended),
+    /// Over; kept for its history, apart: what is live should be small.
+    Ended(Box<Ended>),
 }
 
 /// What is known of a waiter.

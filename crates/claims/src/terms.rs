@@ -25,25 +25,14 @@ pub const TTL_MAX: Span = Span::from_secs(10_000_000_000);
 /// # Ok::<(), claims::Refusal>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "Arc<str>"))]
-pub struct Name(Arc<str>);
+pub struct Name(
+    /// Without weak references, which `alloc`'s own would pay for with every name.
+    triomphe::Arc<str>,
+);
 
 impl Name {
     /// Parses a name.
     pub fn new(name: &str) -> Result<Self, Refusal> {
-        Self::try_from(Arc::from(name))
-    }
-
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<Arc<str>> for Name {
-    type Error = Refusal;
-    fn try_from(name: Arc<str>) -> Result<Self, Refusal> {
         if name.is_empty() {
             return Err(Refusal::NameEmpty);
         }
@@ -52,8 +41,37 @@ impl TryFrom<Arc<str>> for Name {
         }
         match name.char_indices().find(|(_, c)| c.is_control()) {
             Some((at, control)) => Err(Refusal::NameHasControl { at, control }),
-            None => Ok(Self(name)),
+            None => Ok(Self(name.into())),
         }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Name {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Parse;
+        impl serde::de::Visitor<'_> for Parse {
+            type Value = Name;
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("the name of a resource")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Name, E> {
+                Name::new(text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Parse)
     }
 }
 
@@ -100,17 +118,6 @@ impl Resources {
             Repr::One(name) => core::slice::from_ref(name),
             Repr::Several(names) => names,
         }
-    }
-
-    /// The same resources with each name exchanged for an equal one, so that copies of a name can
-    /// share their memory.
-    pub(crate) fn share(self, mut shared: impl FnMut(Name) -> Name) -> Self {
-        Self(match self.0 {
-            Repr::One(name) => Repr::One(shared(name)),
-            Repr::Several(names) => {
-                Repr::Several(names.iter().map(|name| shared(name.clone())).collect())
-            }
-        })
     }
 }
 

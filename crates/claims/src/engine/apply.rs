@@ -1,6 +1,6 @@
 //! Making one event true. Chooses nothing: the same events give the same state, anywhere.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 use crate::claim::{Activation, Active, Claim, Ended, Phase, Turn, Waiting};
 use crate::event::Event;
@@ -56,7 +56,7 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
             let ending = *ending;
             state.change(*claim, |claim| {
                 let activation = claim.activation();
-                claim.phase = Phase::Ended(Ended { ending, at: stamp, activation });
+                claim.phase = Phase::Ended(Box::new(Ended { ending, at: stamp, activation }));
             });
         }
         Event::Appointed { claim, keeper } => state.add_keeper(*claim, *keeper),
@@ -88,30 +88,22 @@ fn renewed(state: &mut State, claim: ClaimId, ttl: Ttl, deadline: Timestamp) {
 /// kept for one of them begins anew when it is called again.
 fn resumed(state: &mut State, now: Timestamp) {
     let planted = state.rules.planted;
-    let live: Vec<ClaimId> = state
-        .claims
-        .values()
-        .filter(|record| !matches!(record.claim.phase, Phase::Ended(_)))
-        .map(|record| record.claim.id)
-        .collect();
-    for id in live {
-        state.change(id, |claim| match &mut claim.phase {
-            Phase::Waiting(waiting) => {
-                waiting.seen_at = now;
-                if matches!(waiting.turn, Turn::Called { .. }) {
-                    waiting.turn = Turn::InLine;
-                }
+    state.change_live(|claim| match &mut claim.phase {
+        Phase::Waiting(waiting) => {
+            waiting.seen_at = now;
+            if matches!(waiting.turn, Turn::Called { .. }) {
+                waiting.turn = Turn::InLine;
             }
-            Phase::Active(active) if planted.is(Bug::RestartRestoresFirstDeadline) => {
-                active.deadline = active.activation.since.at + active.ttl.span();
-            }
-            Phase::Active(active) if !active.graced || planted.is(Bug::GraceForEver) => {
-                active.deadline = active.deadline.max(now + active.ttl.span());
-                active.graced = true;
-            }
-            Phase::Active(_) | Phase::Ended(_) => {}
-        });
-    }
+        }
+        Phase::Active(active) if planted.is(Bug::RestartRestoresFirstDeadline) => {
+            active.deadline = active.activation.since.at + active.ttl.span();
+        }
+        Phase::Active(active) if !active.graced || planted.is(Bug::GraceForEver) => {
+            active.deadline = active.deadline.max(now + active.ttl.span());
+            active.graced = true;
+        }
+        Phase::Active(_) | Phase::Ended(_) => {}
+    });
     state.present.clear();
 }
 

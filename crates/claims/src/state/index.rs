@@ -12,7 +12,7 @@ use super::slots::{Slot, Slots};
 use crate::claim::{Active, Claim, Phase, Turn};
 use crate::identity::ClaimId;
 use crate::rules::Rules;
-use crate::terms::Name;
+use crate::terms::{Name, Resources};
 use crate::time::Timestamp;
 
 /// How many empty lines are kept for later.
@@ -98,8 +98,26 @@ impl Index {
         self.names.get(name).map(|&slot| &self[slot])
     }
 
+    /// The slots of a claim's resources, if it is live. Its names become the ones that everybody
+    /// shares.
+    pub(crate) fn enter(&mut self, claim: &mut Claim) -> Slots {
+        if matches!(claim.phase, Phase::Ended(_)) {
+            return Slots::None;
+        }
+        if let [name] = claim.resources.as_slice() {
+            let (name, slot) = self.enter_name(name.clone());
+            claim.resources = Resources::one(name);
+            return Slots::One(slot);
+        }
+        let names = claim.resources.as_slice().iter();
+        let (names, slots): (Vec<Name>, Vec<Slot>) =
+            names.map(|name| self.enter_name(name.clone())).unzip();
+        claim.resources = Resources::try_from(names).expect("the same names as before");
+        Slots::Several(slots.into())
+    }
+
     /// The slot of a resource, and its name as everybody shares it. A new slot if it was idle.
-    pub(crate) fn enter(&mut self, name: Name) -> (Name, Slot) {
+    fn enter_name(&mut self, name: Name) -> (Name, Slot) {
         match self.names.entry(name) {
             Entry::Occupied(entry) => (entry.key().clone(), *entry.get()),
             Entry::Vacant(entry) => {
@@ -114,6 +132,25 @@ impl Index {
 
     /// Adds what follows from a claim.
     pub(crate) fn link(&mut self, claim: &Claim, slots: &Slots, rules: &Rules) {
+        self.place(claim, slots);
+        if !matches!(claim.phase, Phase::Ended(_)) {
+            self.agenda.insert((due(claim, rules), claim.id));
+        }
+    }
+
+    /// Takes away what [`Index::link`] added for a live claim. What is empty by then stays, for the
+    /// claim may be linked again at once: see [`Index::tidy`].
+    pub(crate) fn unlink(&mut self, claim: &Claim, slots: &Slots, rules: &Rules) {
+        self.displace(claim, slots);
+        let due = due(claim, rules);
+        // An overdue lease that nobody wanted was put off until its linger is over.
+        let was_due = self.agenda.remove(&(due, claim.id))
+            || self.agenda.remove(&(due + rules.linger, claim.id));
+        assert!(was_due, "a live claim is on the agenda");
+    }
+
+    /// Gives a claim its places in lines or its holdings.
+    pub(super) fn place(&mut self, claim: &Claim, slots: &Slots) {
         match &claim.phase {
             Phase::Waiting(waiting) => {
                 for &slot in slots.as_slice() {
@@ -135,15 +172,12 @@ impl Index {
             Phase::Ended(ended) => {
                 self.ended.insert((ended.at.at, claim.id));
                 self.tally.ended += 1;
-                return;
             }
         }
-        self.agenda.insert((due(claim, rules), claim.id));
     }
 
-    /// Takes away what [`Index::link`] added for a live claim. What is empty by then stays, for the
-    /// claim may be linked again at once: see [`Index::tidy`].
-    pub(crate) fn unlink(&mut self, claim: &Claim, slots: &Slots, rules: &Rules) {
+    /// Takes a live claim's places and holdings away.
+    pub(super) fn displace(&mut self, claim: &Claim, slots: &Slots) {
         match &claim.phase {
             Phase::Waiting(waiting) => {
                 for &slot in slots.as_slice() {
@@ -162,11 +196,6 @@ impl Index {
             }
             Phase::Ended(_) => unreachable!("an ended claim does not change"),
         }
-        let due = due(claim, rules);
-        // An overdue lease that nobody wanted was put off until its linger is over.
-        let was_due = self.agenda.remove(&(due, claim.id))
-            || self.agenda.remove(&(due + rules.linger, claim.id));
-        assert!(was_due, "a live claim is on the agenda");
     }
 
     /// Drops what the resources of a changed claim do not need any more.

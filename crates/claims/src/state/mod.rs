@@ -20,6 +20,7 @@ use hashbrown::HashTable;
 
 use self::cut::Cut;
 pub use self::index::Tally;
+use self::index::due;
 pub(crate) use self::index::{Index, Resource};
 pub(crate) use self::slots::{Slot, Slots};
 pub use self::standing::{Place, Standing};
@@ -105,8 +106,23 @@ impl State {
             unsettled: BTreeSet::new(),
             cut: None,
         };
-        for claim in claims {
-            state.insert(claim);
+        // All at once, in order: much faster than one by one, and the maps come out dense.
+        let mut agenda = Vec::new();
+        let records = claims.into_iter().map(|mut claim| {
+            let slots = state.index.enter(&mut claim);
+            state.index.place(&claim, &slots);
+            if !matches!(claim.phase, Phase::Ended(_)) {
+                agenda.push((due(&claim, &state.rules), claim.id));
+            }
+            (claim.id, Box::new(Record { claim, slots }))
+        });
+        state.claims = records.collect();
+        state.index.agenda = agenda.into_iter().collect();
+        state.by_key.reserve(state.claims.len(), |_| unreachable!("there is nothing to move yet"));
+        for (id, record) in &state.claims {
+            let claims = &state.claims;
+            let rehash = |id: &ClaimId| claims[id].claim.key.word();
+            state.by_key.insert_unique(record.claim.key.word(), *id, rehash);
         }
         state
     }
@@ -210,16 +226,7 @@ impl State {
 
     /// Takes a claim in, whatever its phase, and derives what follows from it.
     pub(crate) fn insert(&mut self, mut claim: Claim) {
-        let mut slots = Slots::None;
-        if !matches!(claim.phase, Phase::Ended(_)) {
-            let mut entered = Vec::new();
-            claim.resources = claim.resources.share(|name| {
-                let (name, slot) = self.index.enter(name);
-                entered.push(slot);
-                name
-            });
-            slots = entered.into_iter().collect();
-        }
+        let slots = self.index.enter(&mut claim);
         self.index.link(&claim, &slots, &self.rules);
         let (id, word) = (claim.id, claim.key.word());
         let replaced = self.claims.insert(id, Box::new(Record { claim, slots }));
@@ -240,6 +247,23 @@ impl State {
         if matches!(claim.phase, Phase::Ended(_)) {
             *slots = Slots::None;
         }
+    }
+
+    /// Changes every live claim in the same way, all at once.
+    pub(crate) fn change_live(&mut self, change: impl Fn(&mut Claim)) {
+        let mut agenda = Vec::with_capacity(self.index.agenda.len());
+        for record in self.claims.values_mut() {
+            let Record { claim, slots } = record.as_mut();
+            if matches!(claim.phase, Phase::Ended(_)) {
+                continue;
+            }
+            Self::keep_for_cut(&mut self.cut, claim);
+            self.index.displace(claim, slots);
+            change(claim);
+            self.index.place(claim, slots);
+            agenda.push((due(claim, &self.rules), claim.id));
+        }
+        self.index.agenda = agenda.into_iter().collect();
     }
 
     /// Gives a live claim one more keeper.

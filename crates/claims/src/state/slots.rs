@@ -25,16 +25,3 @@ impl Slots {
         }
     }
 }
-
-impl FromIterator<Slot> for Slots {
-    fn from_iter<I: IntoIterator<Item = Slot>>(slots: I) -> Self {
-        let mut slots = slots.into_iter();
-        match (slots.next(), slots.next()) {
-            (None, _) => Self::None,
-            (Some(one), None) => Self::One(one),
-            (Some(first), Some(second)) => {
-                Self::Several([first, second].into_iter().chain(slots).collect())
-            }
-        }
-    }
-}
