@@ -8,6 +8,8 @@ mod desk;
 pub mod embedded;
 mod memory;
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod planted;
 
 pub use self::error::StoreError;
