@@ -1,1 +1,57 @@
-fn main() {}
+//! `tenure`: hold a shared thing safely.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, reason = "the command line speaks to people")]
+
+mod demo;
+mod hold;
+mod keys;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Hold a shared thing safely, across processes and machines.
+#[derive(Parser)]
+#[command(name = "tenure", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Show the embedded store at work: workers that take turns, and a power cut that loses nothing
+    Demo {
+        /// Where to keep the store (a temporary directory, removed afterwards, if not said)
+        #[arg(long)]
+        data: Option<PathBuf>,
+    },
+    /// Claim one resource after the other and say so, until stopped: what `demo` kills
+    #[command(hide = true)]
+    Hold {
+        #[arg(long)]
+        data: PathBuf,
+        /// How many to claim
+        #[arg(long, default_value_t = u64::MAX)]
+        count: u64,
+        /// Begin a new epoch: the directory was restored from a backup
+        #[arg(long)]
+        new_epoch: bool,
+    },
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Action::Demo { data } => demo::run(data).await,
+        Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tenure: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -174,10 +174,6 @@ impl<'a> Run<'a> {
 
     fn settle_claim(&mut self, claim: ClaimId) {
         let slots = self.state.record(claim).slots.clone();
-        self.settle_slots(&slots);
-    }
-
-    fn settle_slots(&mut self, slots: &Slots) {
         for &slot in slots.as_slice() {
             self.settle_slot(slot, None);
         }
@@ -193,10 +189,14 @@ impl<'a> Run<'a> {
     }
 
     fn settle_slot(&mut self, slot: Slot, asking: Option<ClaimId>) {
-        while let Some(event) = settle_slot(self.state, slot, self.moment, asking) {
+        while let Some(mut event) = settle_slot(self.state, slot, self.moment, asking) {
             if self.events.len() >= self.budget {
                 self.state.unsettled.insert(slot);
                 return;
+            }
+            // A turn may have come a while ago; the lease runs from the answer (rule 4).
+            if let Event::Activated { deadline, .. } = &mut event {
+                *deadline = *deadline + self.stamp.at.since(self.moment);
             }
             self.record(event);
         }

@@ -50,9 +50,10 @@ pub(super) fn settle_slot(
         }
         match fits(state, claim, slots, (here, room), now) {
             Fit::Yes => {}
-            Fit::OverdueInTheWay(holder) => return Some(expired(holder)),
+            // Nobody's lease is over in the very answer that gives it, however short it is.
+            Fit::OverdueInTheWay(holder) if asking != Some(holder) => return Some(expired(holder)),
             Fit::No if state.rules.planted.is(Bug::Barging) => continue,
-            Fit::No => return called_too_early(state, id, line),
+            Fit::No | Fit::OverdueInTheWay(_) => return called_too_early(state, id, line),
         }
         if there || state.rules.planted.is(Bug::GhostGrant) {
             return Some(activated(state, claim, now));
@@ -104,10 +105,14 @@ enum Fit {
 /// Whether `claim` may hold all its resources now (rules 1, 2 and 7). `here` is the resource being
 /// settled, and what those who come before the claim leave of it.
 fn fits(state: &State, claim: &Claim, slots: &Slots, here: (Slot, Room), now: Timestamp) -> Fit {
-    for &slot in slots.as_slice() {
-        if slot != here.0 && state.rules.planted.is(Bug::FirstResourceOnly) {
-            continue;
-        }
+    // The resource at hand comes first: whether what an overdue holder has there is wanted must not
+    // depend on the order in which a waiter names its resources.
+    let elsewhere = slots
+        .as_slice()
+        .iter()
+        .copied()
+        .filter(|&slot| slot != here.0 && !state.rules.planted.is(Bug::FirstResourceOnly));
+    for slot in core::iter::once(here.0).chain(elsewhere) {
         let resource = &state.index[slot];
         let room = match slot == here.0 {
             true => Some(here.1),

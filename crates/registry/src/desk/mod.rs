@@ -5,6 +5,8 @@
 mod books;
 mod clocks;
 mod recent;
+#[cfg(test)]
+mod tests;
 mod waits;
 mod writer;
 

@@ -180,7 +180,7 @@ impl<B: Books> Writer<B> {
     }
 
     fn leave(&mut self, owner: Owner) {
-        // Nobody waits for this answer, and a full disk only means that it is seen later as gone.
+        // Nobody waits for this answer. On a full disk it is not written down, and still so.
         let _ = self.books.execute(Command::Leave(owner));
     }
 

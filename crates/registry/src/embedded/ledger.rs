@@ -197,7 +197,15 @@ impl<M: Medium> Ledger<M> {
 
     /// Runs a command. **Its answer must not leave before [`Ledger::commit`] has returned.**
     pub fn execute(&mut self, command: Command) -> Result<Result<Standing, Refusal>, StoreError> {
-        self.make_room(&command)?;
+        if let Err(full) = self.make_room(&command) {
+            // Being there is not written down, so not being there needs no room.
+            if let Command::Leave(owner) = command
+                && self.state.claim(owner.claim).is_some_and(|claim| claim.key == owner.key)
+            {
+                self.state.leave(owner.claim);
+            }
+            return Err(full);
+        }
         let before = self.pending.len();
         let answer = execute(&mut self.state, command, self.stamp, &mut self.pending);
         self.encode_from(before);

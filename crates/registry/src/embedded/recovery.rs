@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use claims::engine::apply;
 use claims::{Fence, Stamp, State};
 
-use super::frame::{Frame, MAGIC, NoFrame, Salt};
+use super::frame::{Frame, Header, MAGIC, NoFrame, Salt};
 use super::journal::{Journal, JournalOn};
 use super::medium::{Medium, MediumFile};
 use super::options::Options;
@@ -40,6 +40,8 @@ pub(super) fn recover<M: Medium>(
     options: &Options,
     salt: &Salt,
 ) -> Result<Recovered<M>, StoreError> {
+    // What the last process renamed may so far be so in the kernel's memory only.
+    medium.sync_names().map_err(|error| unreadable(".", error))?;
     let names = medium.list().map_err(|error| unreadable(".", error))?;
     for unfinished in names.iter().filter(|name| name.ends_with(".tmp")) {
         medium.remove(unfinished).map_err(|error| unreadable(unfinished, error))?;
@@ -88,6 +90,20 @@ struct End {
     torn: bool,
 }
 
+/// The frames at the end of the log that no later frame calls durable. They are all in one segment:
+/// a segment is synced before the next one is used.
+#[derive(Default)]
+struct Tail {
+    frames: Vec<(End, u64, u64)>,
+}
+
+impl Tail {
+    fn push(&mut self, at: End, header: Header, length: u64) {
+        self.frames.retain(|(_, sequence, _)| *sequence > header.durable);
+        self.frames.push((at, header.sequence, length));
+    }
+}
+
 impl<'a, M: Medium> Log<'a, M> {
     fn new(
         medium: &'a M,
@@ -128,6 +144,7 @@ impl<'a, M: Medium> Log<'a, M> {
         let mut live = VecDeque::new();
         let mut end = End { number: self.numbers[0], offset: SEGMENT_HEADER, torn: false };
         let mut since_snapshot = 0;
+        let mut tail = Tail::default();
         for &number in &self.numbers {
             let bytes = self.segment(number)?;
             let mut here = End { number, offset: SEGMENT_HEADER, torn: false };
@@ -162,6 +179,7 @@ impl<'a, M: Medium> Log<'a, M> {
                     stamp = header.stamp;
                     since_snapshot += frame.len() as u64;
                 }
+                tail.push(here, header, frame.len() as u64);
                 next = Some(header.sequence + 1);
                 here.offset += frame.len() as u64;
                 end = here;
@@ -188,6 +206,7 @@ impl<'a, M: Medium> Log<'a, M> {
         if self.options.planted.is(Bug::FenceNotDurable) {
             state = with_fence(state, fence_at_snapshot);
         }
+        self.write_again(tail)?;
         let journal = self.reopen(end, live, sequence, position, since_snapshot)?;
         Ok(Recovered { state, journal, stamp, snapshots })
     }
@@ -234,6 +253,23 @@ impl<'a, M: Medium> Log<'a, M> {
             }
         }
         Ok(())
+    }
+
+    /// Writes the frames that nobody knows to be on disk once more, and syncs them.
+    ///
+    /// They were read from the kernel's memory. If the process was killed before its sync, or the
+    /// sync failed, the disk may not have them, and the kernel may believe that it has: then they
+    /// would be lost in a power cut after later frames had been acknowledged.
+    fn write_again(&self, tail: Tail) -> Result<(), StoreError> {
+        let Some(&(first, ..)) = tail.frames.first() else { return Ok(()) };
+        let name = segment_name(first.number);
+        let bytes = self.segment(first.number)?;
+        let length: u64 = tail.frames.iter().map(|(_, _, length)| length).sum();
+        let frames = &bytes[first.offset as usize..(first.offset + length) as usize];
+        let segment = self.open(first.number)?;
+        let written =
+            segment.file.write_at(first.offset, frames).and_then(|()| segment.file.sync());
+        written.map_err(|error| unreadable(&name, error))
     }
 
     /// Makes the end of the log ready to be written on.

@@ -1,0 +1,289 @@
+//! The engine and the reference, side by side.
+
+use claims::{
+    Claim, ClaimId, Command, Event, Farewell, KeyHash, Limit, Name, Owner, Phase, Refusal,
+    Registration, Resources, Rules, Span, Stamp, State, Timestamp, Ttl, Turn, WallTime, engine,
+};
+use proptest::prelude::*;
+
+use super::act::{Act, Key, NAMES, Who, Wish};
+use crate::reference::{self, Answer, Model, Terms, Time};
+
+type Outcome = Result<(), TestCaseError>;
+
+pub(crate) struct Twin {
+    state: State,
+    /// Made from the events alone.
+    replayed: State,
+    model: Model,
+    now: Time,
+    /// The engine's number for each claim of the model.
+    ids: Vec<ClaimId>,
+    /// The greatest fence ever given on each resource.
+    fences: [u64; NAMES.len()],
+}
+
+/// The steps.
+impl Twin {
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self {
+            model: Model::new(rules.queue_max),
+            state: State::new(rules.clone()),
+            replayed: State::new(rules),
+            now: 0,
+            ids: Vec::new(),
+            fences: [0; NAMES.len()],
+        }
+    }
+
+    /// Takes one step on both sides, and compares whatever can be seen.
+    pub(crate) fn take(&mut self, act: &Act) -> Outcome {
+        match act {
+            Act::Register(wish) => self.register(terms(1_000 + self.ids.len() as u64, wish)),
+            Act::RegisterAgain(back) => {
+                let Some(nth) = self.nth(*back) else { return Ok(()) };
+                self.register(self.model.claims[nth].terms.clone())
+            }
+            Act::RegisterUnder(back, wish) => {
+                let Some(nth) = self.nth(*back) else { return Ok(()) };
+                self.register(terms(self.model.claims[nth].terms.key, wish))
+            }
+            Act::Poll(who) => self.poll(*who),
+            Act::Wait(who) => self.poll(*who).map(|()| self.attend(*who)),
+            Act::Leave(who) => {
+                let (nth, key, owner) = self.owner(*who);
+                let expected = self.model.leave(nth, key, self.now);
+                self.ask(Command::Leave(owner), expected)
+            }
+            Act::Renew(who, to) => {
+                let (nth, key, owner) = self.owner(*who);
+                let expected = self.model.renew(nth, key, *to, self.now);
+                self.ask(Command::Renew(owner, to.map(ttl)), expected)
+            }
+            Act::End(who, farewell) => {
+                let (nth, key, owner) = self.owner(*who);
+                let expected = self.model.end(nth, key, how(*farewell), self.now);
+                self.ask(Command::End(owner, *farewell), expected)
+            }
+            Act::Appoint(who, keeper) => {
+                let (nth, key, owner) = self.owner(*who);
+                let expected = self.model.appoint(nth, key, *keeper, self.now);
+                self.ask(Command::Appoint(owner, key_hash(*keeper)), expected)
+            }
+            Act::Revoke(back) => {
+                let (nth, _, owner) = self.owner(Who { back: *back, key: Key::Own });
+                let expected = self.model.revoke(nth, self.now);
+                self.ask(Command::Revoke(owner.claim), expected)
+            }
+            Act::Pass(span) => {
+                self.now += span;
+                Ok(())
+            }
+            Act::Sweep => {
+                self.sweep();
+                Ok(())
+            }
+            Act::Restart => self.restart(),
+            Act::BeginEpoch => {
+                self.change(|state, stamp, events| drop(engine::begin_epoch(state, stamp, events)));
+                Ok(())
+            }
+        }
+    }
+
+    fn register(&mut self, terms: Terms) -> Outcome {
+        let registration = registration(&terms);
+        let expected = self.model.register(terms, self.now);
+        self.ask(Command::Register(registration), expected)
+    }
+
+    fn poll(&mut self, who: Who) -> Outcome {
+        let (nth, key, owner) = self.owner(who);
+        let expected = self.model.poll(nth, key, self.now);
+        self.ask(Command::Activate(owner), expected)
+    }
+
+    fn attend(&mut self, who: Who) {
+        if let (nth, Key::Own) = (self.owner(who).0, who.key)
+            && let Some(claim) = self.model.claims.get_mut(nth)
+            && matches!(claim.phase, reference::Phase::Waiting { .. })
+        {
+            claim.there = true;
+            self.state.attend(self.ids[nth]);
+        }
+    }
+
+    /// The reference knows nothing of sweeps. But an open wait is granted when somebody looks, and
+    /// its lease runs from then: so with one open, the reference looks at the same moment.
+    fn sweep(&mut self) {
+        self.change(engine::sweep);
+        if self.model.claims.iter().any(|claim| claim.there) {
+            self.model.reach(self.now);
+        }
+    }
+
+    /// What ended before the store went down has ended, if anybody noticed. Here somebody did.
+    fn restart(&mut self) -> Outcome {
+        self.change(engine::sweep);
+        self.model.reach(self.now);
+        self.state = self.restored();
+        self.change(engine::resume);
+        self.model.resume(self.now);
+        self.compare()?;
+        prop_assert!(self.restored() == self.state, "the claims are all there is");
+        Ok(())
+    }
+
+    fn ask(&mut self, command: Command, expected: Answer) -> Outcome {
+        let told = format!("{command:?}");
+        let answer =
+            self.change(|state, stamp, events| engine::execute(state, command, stamp, events));
+        match (answer, expected) {
+            (Ok(standing), Ok(nth)) => {
+                if nth == self.ids.len() {
+                    self.ids.push(standing.claim.id);
+                }
+                prop_assert_eq!(standing.claim.id, self.ids[nth], "{}", told);
+                let place = standing.place.map(|place| place.position);
+                let waits = place.is_some();
+                prop_assert_eq!(place, waits.then(|| self.model.position(nth)), "{}", told);
+            }
+            (Err(Refusal::StillWaiting { claim, position, .. }), Err("still-waiting")) => {
+                let nth = self.ids.iter().position(|&id| id == claim).expect("it is known");
+                prop_assert_eq!(position, self.model.position(nth), "{}", told);
+            }
+            (Err(refusal), Err(code)) => prop_assert_eq!(refusal.code(), code, "{}", told),
+            (answer, expected) => {
+                let answer = answer.map(|standing| standing.claim);
+                prop_assert!(false, "{told}: engine {answer:?}, reference {expected:?}");
+            }
+        }
+        self.compare()
+    }
+
+    fn change<T>(&mut self, change: impl FnOnce(&mut State, Stamp, &mut Vec<Event>) -> T) -> T {
+        let stamp = Stamp { at: Timestamp::from_micros(self.now), wall: WallTime::default() };
+        let mut events = Vec::new();
+        let answer = change(&mut self.state, stamp, &mut events);
+        for event in &events {
+            engine::apply(&mut self.replayed, event, stamp);
+        }
+        answer
+    }
+
+    fn restored(&self) -> State {
+        let claims = self.state.claims_after(None).cloned();
+        State::restore(self.state.rules().clone(), self.state.counters(), claims)
+    }
+}
+
+/// The comparison.
+impl Twin {
+    fn compare(&mut self) -> Outcome {
+        prop_assert!(self.replayed == self.state, "the events are all that happened");
+        for (expected, &id) in self.model.claims.iter().zip(&self.ids) {
+            let claim = self.state.claim(id).expect("nothing is forgotten so soon");
+            prop_assert_eq!(phase(claim), seen_alike(expected.phase), "claim {}", id);
+            prop_assert_eq!(claim.keepers().len(), expected.keepers.len(), "claim {}", id);
+        }
+        for (name, greatest) in NAMES.iter().zip(&mut self.fences) {
+            let on = Name::new(name).unwrap();
+            let queue: Vec<_> = self.state.queue(&on).map(|claim| claim.id).collect();
+            let expected: Vec<_> = self.model.queue(name).iter().map(|&nth| self.ids[nth]).collect();
+            prop_assert_eq!(queue, expected, "the queue of {}", name);
+            // In order of their fences, as each side counts them.
+            let fence = |claim: &&Claim| claim.activation().map(|activation| activation.fence.0);
+            let mut holders: Vec<_> = self.state.holders(&on).collect();
+            holders.sort_by_key(fence);
+            let mut expected = self.model.holders(name);
+            expected.sort_by_key(|&nth| self.model.claims[nth].fence);
+            let expected: Vec<_> = expected.iter().map(|&nth| self.ids[nth]).collect();
+            let ids: Vec<_> = holders.iter().map(|claim| claim.id).collect();
+            prop_assert_eq!(ids, expected, "the holders of {}", name);
+            let newest = holders.last().and_then(fence).unwrap_or(0);
+            *greatest = newest.max(*greatest);
+        }
+        Ok(())
+    }
+
+    /// The claim so many before the newest.
+    fn nth(&self, back: usize) -> Option<usize> {
+        self.ids.len().checked_sub(back + 1)
+    }
+
+    /// What somebody says it is, on either side.
+    fn owner(&self, who: Who) -> (usize, u64, Owner) {
+        let nth = self.nth(who.back);
+        let own = nth.map_or(0, |nth| self.model.claims[nth].terms.key);
+        let key = match who.key {
+            Key::Own => own,
+            Key::Keeper(keeper) => keeper,
+            Key::Stranger => 999,
+        };
+        let claim = nth.map_or(ClaimId(777_777), |nth| self.ids[nth]);
+        (nth.unwrap_or(usize::MAX), key, Owner { claim, key: key_hash(key) })
+    }
+}
+
+/// When a waiter was last seen is not compared: an open wait is seen all the time, and only the
+/// engine writes that down now and then.
+fn seen_alike(phase: reference::Phase) -> reference::Phase {
+    match phase {
+        reference::Phase::Waiting { turn, .. } => {
+            reference::Phase::Waiting { seen: 0, gap: 0, turn }
+        }
+        other @ (reference::Phase::Active { .. } | reference::Phase::Over(_)) => other,
+    }
+}
+
+fn phase(claim: &Claim) -> reference::Phase {
+    match &claim.phase {
+        Phase::Waiting(waiting) => {
+            let turn = match waiting.turn {
+                Turn::InLine => reference::Turn::InLine,
+                Turn::Called { until } => reference::Turn::Called { until: until.as_micros() },
+                Turn::PassedOver => reference::Turn::PassedOver,
+            };
+            reference::Phase::Waiting { seen: 0, gap: 0, turn }
+        }
+        Phase::Active(active) => reference::Phase::Active {
+            ttl: active.ttl.span().as_micros(),
+            deadline: active.deadline.as_micros(),
+            graced: active.graced,
+        },
+        Phase::Ended(_) => reference::Phase::Over(claim.status().as_str()),
+    }
+}
+
+fn how(farewell: Farewell) -> &'static str {
+    match farewell {
+        Farewell::Release => "released",
+        Farewell::Abort => "aborted",
+        Farewell::Withdraw => "withdrawn",
+    }
+}
+
+fn terms(key: u64, wish: &Wish) -> Terms {
+    Terms { key, names: wish.names.clone(), limit: wish.limit, ttl: wish.ttl }
+}
+
+fn registration(terms: &Terms) -> Registration {
+    let names: Vec<_> = terms.names.iter().map(|name| Name::new(name).unwrap()).collect();
+    Registration {
+        key: key_hash(terms.key),
+        resources: Resources::try_from(names).unwrap(),
+        limit: Limit::at_most(terms.limit).unwrap(),
+        ttl: ttl(terms.ttl),
+        data: None,
+    }
+}
+
+fn ttl(micros: Time) -> Ttl {
+    Ttl::new(Span::from_micros(micros)).unwrap_or(Ttl::UNLIMITED)
+}
+
+fn key_hash(key: u64) -> KeyHash {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&key.to_le_bytes());
+    KeyHash(bytes)
+}

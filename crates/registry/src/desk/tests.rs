@@ -1,0 +1,159 @@
+//! The order of things at the desk, with books that say when they are durable.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use claims::{
+    ClaimId, Command, KeyHash, Limit, Name, Registration, Resources, Rules, State, Timestamp, Ttl,
+};
+
+use super::{Books, Clocks, Desk, MachineClocks, Unwritten};
+use crate::embedded::{Batch, Fatal, Reading};
+use crate::error::StoreError;
+use crate::store::{Answer, Store};
+
+/// Books whose commits wait at a gate, as for a slow disk.
+struct Gated {
+    books: Unwritten,
+    arrived: Sender<usize>,
+    gate: Receiver<()>,
+}
+
+impl Books for Gated {
+    type Chore = <Unwritten as Books>::Chore;
+    type Done = <Unwritten as Books>::Done;
+
+    fn state(&self) -> &State {
+        self.books.state()
+    }
+    fn now(&self) -> Timestamp {
+        self.books.now()
+    }
+    fn position(&self) -> u64 {
+        self.books.position()
+    }
+    fn tick(&mut self, reading: Reading) {
+        self.books.tick(reading);
+    }
+    fn execute(&mut self, command: Command) -> Result<Answer, StoreError> {
+        self.books.execute(command)
+    }
+    fn attend(&mut self, claim: ClaimId) {
+        self.books.attend(claim);
+    }
+    fn sweep(&mut self) {
+        self.books.sweep();
+    }
+    fn wants_commit(&self) -> bool {
+        false
+    }
+    fn waits_for_chore(&self) -> bool {
+        false
+    }
+    fn commit(&mut self) -> Result<&mut Batch, Fatal> {
+        let batch = self.books.commit()?;
+        if !batch.events.is_empty() {
+            let _ = self.arrived.send(batch.events.len());
+            let _ = self.gate.recv();
+        }
+        Ok(batch)
+    }
+    fn next_chore(&mut self) -> Option<Self::Chore> {
+        self.books.next_chore()
+    }
+    fn run(chore: Self::Chore) -> Self::Done {
+        Unwritten::run(chore)
+    }
+    fn finish(&mut self, done: Self::Done) -> Result<(), Fatal> {
+        self.books.finish(done)
+    }
+}
+
+fn gated() -> (Desk<Gated>, Receiver<usize>, Sender<()>) {
+    let (arrived, arrivals) = channel();
+    let (open, gate) = channel();
+    let books = Unwritten::new(Rules::default(), MachineClocks.read());
+    let books = Gated { books, arrived, gate };
+    let desk = Desk::open(books, Box::new(MachineClocks), |fatal| unreachable!("{fatal}"));
+    (desk, arrivals, open)
+}
+
+fn register(nth: u8) -> Command {
+    Command::Register(Registration {
+        key: KeyHash([nth; 16]),
+        resources: Resources::one(Name::new(&format!("r/{nth}")).expect("a name")),
+        limit: Limit::EXCLUSIVE,
+        ttl: Ttl::from_secs_f64(60.0).expect("a ttl"),
+        data: None,
+    })
+}
+
+#[tokio::test]
+async fn no_answer_leaves_before_its_batch_is_durable() {
+    let (desk, arrivals, open) = gated();
+    let mut answer = desk.submit(register(1));
+    assert_eq!(arrivals.recv().expect("the batch is at the gate"), 2);
+    // A look at the books must not show either what may still be lost.
+    let mut look = desk.vitals();
+    let early = tokio::time::timeout(Duration::from_millis(50), async {
+        tokio::select! { _ = &mut answer => "an answer", _ = &mut look => "a look" }
+    });
+    assert_eq!(early.await.ok(), None, "left before the batch was durable");
+    open.send(()).expect("the desk waits");
+    answer.await.expect("served").expect("granted");
+    assert_eq!(look.await.expect("served").tally.active, 1);
+}
+
+#[tokio::test]
+async fn all_who_wait_for_the_disk_go_into_the_next_batch() {
+    let (desk, arrivals, open) = gated();
+    let first = desk.submit(register(0));
+    assert_eq!(arrivals.recv().expect("at the gate"), 2);
+    let others: Vec<_> = (1..=50).map(|nth| desk.submit(register(nth))).collect();
+    open.send(()).expect("the desk waits");
+    first.await.expect("served").expect("granted");
+    assert_eq!(arrivals.recv().expect("at the gate"), 100, "fifty commands, one batch");
+    open.send(()).expect("the desk waits");
+    for other in others {
+        other.await.expect("served").expect("granted");
+    }
+}
+
+#[tokio::test]
+async fn those_who_fall_behind_the_history_are_told_how_much_they_missed() {
+    let store = crate::memory(Rules::default());
+    for round in 0..40u16 {
+        for nth in 0..250u8 {
+            let mut command = register(nth);
+            if let Command::Register(registration) = &mut command {
+                registration.key.0[..2].copy_from_slice(&round.to_le_bytes());
+                registration.limit = Limit::SHARED;
+            }
+            store.submit(command).await.expect("served").expect("granted");
+        }
+    }
+    let page = store.events(0, 10).await.expect("served");
+    assert!(page.skipped > 0, "20,000 events do not fit");
+    assert_eq!(page.events[0].position, page.skipped);
+    assert_eq!(page.next, page.skipped + 10);
+    let end = store.vitals().await.expect("served").position;
+    let page = store.events(end, 10).await.expect("served");
+    assert_eq!((page.events.len(), page.skipped, page.next), (0, 0, end));
+}
+
+#[tokio::test]
+async fn closed_store_says_so() {
+    let (desk, _, open) = gated();
+    drop(open);
+    desk.submit(register(1)).await.expect("served").expect("granted");
+    let _ = desk.requests.send(super::Request::Close);
+    loop {
+        match desk.vitals().await {
+            Ok(_) => tokio::task::yield_now().await,
+            Err(error) => {
+                assert_eq!(error.to_string(), "the store is closed");
+                break;
+            }
+        }
+    }
+}

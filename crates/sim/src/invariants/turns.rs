@@ -1,0 +1,101 @@
+//! **Turns in order.** A claim becomes active only if everybody who came before it was passed over,
+//! or was called and leaves room (rules 2, 6 and 7); and only if its claimant is there (rule 3). A
+//! called waiter's turn is kept as long as promised, and nobody who is there is passed over.
+//!
+//! The store settles what became due as of the moment it was due, which lies between two readings of
+//! its clock; so "now" is anywhere after the reading before.
+
+use claims::{Claim, ClaimId, Event, Limit, Phase, Timestamp, Turn, Waiting};
+
+use super::legal::is_legal;
+use super::{Checked, Moment, Violation};
+
+pub(super) fn check(moment: &Moment<'_>) -> Checked {
+    match moment.event {
+        Event::Activated { claim, .. } => check_activated(moment, *claim),
+        Event::Called { claim, until } => check_called(moment, *claim, *until),
+        Event::PassedOver { claim } => check_passed_over(moment, *claim),
+        Event::Registered { .. }
+        | Event::Seen { .. }
+        | Event::CalledOff { .. }
+        | Event::Renewed { .. }
+        | Event::Ended { .. }
+        | Event::Appointed { .. }
+        | Event::Forgotten { .. }
+        | Event::Resumed
+        | Event::EpochBegan { .. } => Ok(()),
+    }
+}
+
+fn check_activated(moment: &Moment<'_>, id: ClaimId) -> Checked {
+    let occasion = moment.occasion;
+    if !occasion.asked.contains(&id) && !occasion.open.contains(&id) {
+        return violated(format!("claim {id} became active, and nobody was there to be told"));
+    }
+    let Some((claim, _)) = waiter(moment, id) else {
+        return violated(format!("claim {id} became active without waiting"));
+    };
+    for name in claim.resources.as_slice() {
+        let mut limits: Vec<Limit> = moment.mirror.holders(name).map(|h| h.limit).collect();
+        let queue = moment.mirror.queue(name);
+        for earlier in queue.take_while(|earlier| earlier.id < id) {
+            match turn_of(earlier) {
+                Some(Turn::PassedOver) => {}
+                Some(Turn::Called { until }) if occasion.since < until => {
+                    limits.push(earlier.limit);
+                }
+                Some(Turn::Called { .. } | Turn::InLine) | None => {
+                    let earlier = earlier.id;
+                    return violated(format!("claim {id} got {name} ahead of claim {earlier}"));
+                }
+            }
+        }
+        limits.push(claim.limit);
+        if !is_legal(limits.into_iter()) {
+            return violated(format!("claim {id} took room on {name} that is kept for another"));
+        }
+    }
+    Ok(())
+}
+
+fn check_called(moment: &Moment<'_>, id: ClaimId, until: Timestamp) -> Checked {
+    let Some((claim, waiting)) = waiter(moment, id) else {
+        return violated(format!("claim {id} was called without waiting"));
+    };
+    let kept = claim.ttl.span().max(waiting.gap.half_again());
+    let kept = kept.min(moment.mirror.rules().turn_max);
+    match until < moment.occasion.since + kept {
+        true => violated(format!("the turn of claim {id} is not kept for long enough")),
+        false => Ok(()),
+    }
+}
+
+fn check_passed_over(moment: &Moment<'_>, id: ClaimId) -> Checked {
+    let occasion = moment.occasion;
+    if occasion.open.contains(&id) && !occasion.left.contains(&id) {
+        return violated(format!("claim {id} was passed over although it was there"));
+    }
+    match waiter(moment, id).map(|(_, waiting)| waiting.turn) {
+        Some(Turn::Called { until }) if until <= moment.stamp.at => Ok(()),
+        Some(_) | None => violated(format!("claim {id} was passed over before its turn was over")),
+    }
+}
+
+fn waiter<'a>(moment: &Moment<'a>, id: ClaimId) -> Option<(&'a Claim, &'a Waiting)> {
+    let claim = moment.mirror.claim(id)?;
+    match &claim.phase {
+        Phase::Waiting(waiting) => Some((claim, waiting)),
+        Phase::Active(_) | Phase::Ended(_) => None,
+    }
+}
+
+fn turn_of(claim: &Claim) -> Option<Turn> {
+    match &claim.phase {
+        Phase::Waiting(waiting) => Some(waiting.turn),
+        Phase::Active(_) | Phase::Ended(_) => None,
+    }
+}
+
+fn violated(what: String) -> Checked {
+    Err(Violation::of("turns in order", what))
+}

@@ -1,0 +1,106 @@
+//! Every bug that can be kept in on purpose, one at a time, and the client's own among them.
+//!
+//! See [`claims::planted`] for the reason. The rules and the store have their bugs where they
+//! would be made; those of a client are here, because the simulated clients are.
+
+use claims::planted::Bug as RuleBug;
+use registry::planted::Bug as StoreBug;
+
+/// A bug in a client: most failures of lock systems were on this side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bug {
+    /// The lease is counted from when the answer came, not from before the request left.
+    TtlFromReceipt,
+    /// The lease is counted from the retry that was answered; the first request was the one.
+    TtlFromRetry,
+    /// The whole ttl is believed in, though clocks differ.
+    NoMargin,
+    /// It goes on believing until somebody tells it otherwise.
+    BelievesPastDeadline,
+    /// A renewal whose answer was lost counts as one.
+    LostAnswerIsYes,
+    /// It asks for the release and stops only when that is confirmed.
+    ReleasesThenStops,
+    /// The deadline is a time of day, and that is put back.
+    WallClockDeadline,
+    /// The deadline is on a clock that stands still while the machine is suspended.
+    ClockWithoutSuspend,
+    /// A registration that is not answered is sent again under a new key.
+    NewKeyForRetry,
+}
+
+/// One bug of any part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Planted {
+    /// In the rules.
+    Rules(RuleBug),
+    /// In the embedded store.
+    Store(StoreBug),
+    /// In the clients.
+    Client(Bug),
+}
+
+/// All of them, in the order of their layers.
+pub const ALL: &[Planted] = &[
+    Planted::Rules(RuleBug::Barging),
+    Planted::Rules(RuleBug::LostQueueEntry),
+    Planted::Rules(RuleBug::EarlyExpiry),
+    Planted::Rules(RuleBug::NoIdempotency),
+    Planted::Rules(RuleBug::ReleaseFreesWhoeverHolds),
+    Planted::Rules(RuleBug::RestartRestoresFirstDeadline),
+    Planted::Rules(RuleBug::GraceForEver),
+    Planted::Rules(RuleBug::GhostGrant),
+    Planted::Rules(RuleBug::FirstResourceOnly),
+    Planted::Rules(RuleBug::LimitOffByOne),
+    Planted::Rules(RuleBug::SharedFence),
+    Planted::Rules(RuleBug::RenewalNotRecorded),
+    Planted::Rules(RuleBug::TurnKeptForEver),
+    Planted::Rules(RuleBug::OverdueForEver),
+    Planted::Store(StoreBug::AnswerBeforeSync),
+    Planted::Store(StoreBug::SyncRetried),
+    Planted::Store(StoreBug::FenceNotDurable),
+    Planted::Store(StoreBug::SnapshotDropsWaiter),
+    Planted::Store(StoreBug::SnapshotNotAtCut),
+    Planted::Store(StoreBug::SnapshotNamedTooSoon),
+    Planted::Store(StoreBug::TruncatedTooSoon),
+    Planted::Store(StoreBug::TornTailAccepted),
+    Planted::Store(StoreBug::TailNotCleared),
+    Planted::Store(StoreBug::TimeRestarts),
+    Planted::Store(StoreBug::StallCounts),
+    Planted::Client(Bug::TtlFromReceipt),
+    Planted::Client(Bug::TtlFromRetry),
+    Planted::Client(Bug::NoMargin),
+    Planted::Client(Bug::BelievesPastDeadline),
+    Planted::Client(Bug::LostAnswerIsYes),
+    Planted::Client(Bug::ReleasesThenStops),
+    Planted::Client(Bug::WallClockDeadline),
+    Planted::Client(Bug::ClockWithoutSuspend),
+    Planted::Client(Bug::NewKeyForRetry),
+];
+
+impl Planted {
+    /// Its name, as the command line takes it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Rules(bug) => format!("{bug:?}"),
+            Self::Store(bug) => format!("{bug:?}"),
+            Self::Client(bug) => format!("{bug:?}"),
+        }
+    }
+
+    /// The part it is in.
+    pub fn part(self) -> &'static str {
+        match self {
+            Self::Rules(_) => "rules",
+            Self::Store(_) => "store",
+            Self::Client(_) => "client",
+        }
+    }
+
+    /// The bug with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        ALL.iter()
+            .copied()
+            .find(|bug| bug.name().eq_ignore_ascii_case(name))
+    }
+}
