@@ -94,13 +94,15 @@ struct End {
 /// a segment is synced before the next one is used.
 #[derive(Default)]
 struct Tail {
-    frames: Vec<(End, u64, u64)>,
+    frames: VecDeque<(End, u64, u64)>,
 }
 
 impl Tail {
     fn push(&mut self, at: End, header: Header, length: u64) {
-        self.frames.retain(|(_, sequence, _)| *sequence > header.durable);
-        self.frames.push((at, header.sequence, length));
+        while self.frames.front().is_some_and(|&(_, sequence, _)| sequence <= header.durable) {
+            self.frames.pop_front();
+        }
+        self.frames.push_back((at, header.sequence, length));
     }
 }
 
@@ -192,9 +194,10 @@ impl<'a, M: Medium> Log<'a, M> {
                 }
             }
         }
-        let sequence = next.map_or(covered, |next| next - 1);
+        // A snapshot is only begun when everything it includes is durable, and the segment with the
+        // last frame of it is never removed: a log that ends before is damaged.
+        let sequence = next.map_or(0, |next| next - 1);
         if sequence < covered {
-            // A snapshot is only begun when everything it includes is durable.
             return Err(StoreError::Corrupt(format!(
                 "{} is damaged at byte {}: {} includes frame {covered}, but the log ends with \
                  frame {sequence}; restore the directory from a backup",
@@ -261,7 +264,7 @@ impl<'a, M: Medium> Log<'a, M> {
     /// sync failed, the disk may not have them, and the kernel may believe that it has: then they
     /// would be lost in a power cut after later frames had been acknowledged.
     fn write_again(&self, tail: Tail) -> Result<(), StoreError> {
-        let Some(&(first, ..)) = tail.frames.first() else { return Ok(()) };
+        let Some(&(first, ..)) = tail.frames.front() else { return Ok(()) };
         let name = segment_name(first.number);
         let bytes = self.segment(first.number)?;
         let length: u64 = tail.frames.iter().map(|(_, _, length)| length).sum();

@@ -117,3 +117,25 @@ fn snapshot_is_of_one_moment_although_it_is_written_while_the_store_goes_on() {
         assert_eq!(held(&image).unwrap(), active, "crash after step {nth}");
     }
 }
+
+/// Found by the simulator (seed 2915): the first frame of the oldest segment was taken for a torn
+/// one, and an acknowledged frame after it was dropped.
+#[test]
+fn damage_to_the_first_frame_after_a_snapshot_is_refused() {
+    let twin = busy();
+    let oldest = twin.names("log-").remove(0);
+    twin.file(&oldest).borrow_mut()[64 + 20] ^= 1;
+    assert!(matches!(held(&twin), Err(StoreError::Corrupt(_))));
+    // The same with hardly any log after the snapshot.
+    let twin = Twin::default();
+    let mut store = Store::open(&twin, often()).unwrap();
+    while twin.names("snapshot-").is_empty() {
+        store.claim("r");
+    }
+    for name in twin.names("log-") {
+        let damaged = twin.image();
+        damaged.file(&name).borrow_mut()[64 + 20] ^= 1;
+        let blank = twin.file(&name).borrow()[64..].iter().all(|&byte| byte == 0);
+        assert!(blank || matches!(held(&damaged), Err(StoreError::Corrupt(_))), "{name}");
+    }
+}
