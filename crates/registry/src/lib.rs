@@ -1,4 +1,8 @@
 //! Where decisions are kept.
+//!
+//! A [`Store`] is a place where the rules of [`claims`] run atomically. [`memory`] keeps them for as
+//! long as the process lives; [`embedded::open`] keeps them on disk, in a log of its own. Every store
+//! passes the same conformance suite (feature `conformance`).
 #![forbid(unsafe_code)]
 
 mod error;
@@ -17,3 +21,8 @@ pub use self::memory::memory;
 pub use self::store::{
     Answer, Bounds, EventPage, Filter, Kept, Page, Pending, ResourceReport, Store, Vitals,
 };
+
+/// The example of the README runs through the compiler like everything else.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -4,7 +4,7 @@
 //! reads as the list of promises. Each case uses names of its own: a store that others use, too,
 //! can be examined without harm.
 //!
-//! ```ignore
+//! ```text
 //! registry::conformance!(memory, || Examined::new(Arc::new(registry::memory(Rules::default()))));
 //! ```
 

@@ -46,7 +46,7 @@ impl Default for Options {
         Self {
             rules: Rules::default(),
             durability: Durability::Sync,
-            segment_bytes: 32 << 20,
+            segment_bytes: 16 << 20,
             snapshot_after: 64 << 20,
             snapshot_slice: 1_000,
             salt: [0; 16],
