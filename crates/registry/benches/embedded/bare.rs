@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 const PREALLOCATED: usize = 32 << 20;
 
 /// Records a second that `submitters` tasks get through, each waiting for its own.
-pub fn records(path: &Path, submitters: usize, bytes: usize, secs: f64) -> f64 {
+pub(crate) fn records(path: &Path, submitters: usize, bytes: usize, secs: f64) -> f64 {
     let mut file = File::create(path).expect("a file for the log");
     file.write_all(&vec![0; PREALLOCATED]).expect("room for the log");
     file.sync_all().expect("sync");

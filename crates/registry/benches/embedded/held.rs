@@ -9,7 +9,7 @@ use registry::embedded::{Options, open};
 
 use super::store::{registration, runtime};
 
-pub fn run(dir: &Path, claims: u64) {
+pub(crate) fn run(dir: &Path, claims: u64) {
     let options = || Options { salt: [7; 16], snapshot_after: 16 << 20, ..Options::default() };
     let before = resident();
     let runtime = runtime();

@@ -10,12 +10,12 @@ use registry::Store;
 use registry::embedded::{Options, open};
 
 /// One worker: on two cores, it and the desk's thread each have one.
-pub fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(1).enable_time().build().expect("a runtime")
 }
 
-pub fn registration(nth: u64, name: &Name) -> Registration {
+pub(crate) fn registration(nth: u64, name: &Name) -> Registration {
     // As well mixed as the hash of a real key.
     let mixed = (nth ^ (nth >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -32,7 +32,7 @@ pub fn registration(nth: u64, name: &Name) -> Registration {
 }
 
 /// Decisions a second, and the mean size of what a decision leaves in the log.
-pub fn cycles(dir: &Path, submitters: usize, secs: f64) -> (f64, usize) {
+pub(crate) fn cycles(dir: &Path, submitters: usize, secs: f64) -> (f64, usize) {
     let options = Options { salt: [7; 16], ..Options::default() };
     let store: Arc<dyn Store> = Arc::new(open(dir, options).expect("a store"));
     let (count, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));

@@ -2,7 +2,7 @@
 
 use claims::clock::ServingClock;
 use claims::engine::{execute, sweep};
-use claims::{ClaimId, Command, Event, Rules, Stamp, State, Timestamp};
+use claims::{ClaimId, Command, Event, Rules, Span, Stamp, State, Timestamp};
 
 use crate::embedded::{Batch, Chore, ChoreDone, Fatal, Ledger, Medium, Reading};
 use crate::error::StoreError;
@@ -25,6 +25,8 @@ pub(crate) trait Books: Send + 'static {
     fn wants_commit(&self) -> bool;
     fn waits_for_chore(&self) -> bool;
     fn commit(&mut self) -> Result<&mut Batch, Fatal>;
+    fn sync_within(&self) -> Option<Span>;
+    fn close(self) -> Result<(), Fatal>;
     fn next_chore(&mut self) -> Option<Self::Chore>;
     fn run(chore: Self::Chore) -> Self::Done;
     fn finish(&mut self, done: Self::Done) -> Result<(), Fatal>;
@@ -67,6 +69,12 @@ where
     }
     fn commit(&mut self) -> Result<&mut Batch, Fatal> {
         self.commit()
+    }
+    fn sync_within(&self) -> Option<Span> {
+        self.sync_within()
+    }
+    fn close(self) -> Result<(), Fatal> {
+        self.close()
     }
     fn next_chore(&mut self) -> Option<Chore<M>> {
         self.next_chore()
@@ -143,6 +151,12 @@ impl Books for Unwritten {
         self.batch.stamp = self.stamp;
         self.position += self.batch.events.len() as u64;
         Ok(&mut self.batch)
+    }
+    fn sync_within(&self) -> Option<Span> {
+        None
+    }
+    fn close(self) -> Result<(), Fatal> {
+        Ok(())
     }
     fn next_chore(&mut self) -> Option<NoChore> {
         None

@@ -58,6 +58,12 @@ impl Books for Gated {
         }
         Ok(batch)
     }
+    fn sync_within(&self) -> Option<claims::Span> {
+        None
+    }
+    fn close(self) -> Result<(), Fatal> {
+        Ok(())
+    }
     fn next_chore(&mut self) -> Option<Self::Chore> {
         self.books.next_chore()
     }

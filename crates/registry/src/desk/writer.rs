@@ -60,7 +60,7 @@ impl<B: Books> Writer<B> {
             let first = match self.requests.recv_timeout(self.pause()) {
                 Ok(request) => Some(request),
                 Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => break,
             };
             let reading = self.clocks.read();
             self.books.tick(reading);
@@ -78,7 +78,7 @@ impl<B: Books> Writer<B> {
                 let _ = self.chores.send(chore);
             }
         }
-        Ok(())
+        self.books.close()
     }
 
     /// How long nothing needs to be done. While leases run, the clock is read every tick: that is
@@ -91,7 +91,7 @@ impl<B: Books> Writer<B> {
         let reading = self.clocks.read().boot.as_micros();
         let patience = self.waits.next_end().map(|end| end.as_micros().saturating_sub(reading));
         let patience = patience.map(Span::from_micros);
-        let pause = [tick, due, patience].into_iter().flatten().min();
+        let pause = [tick, due, patience, self.books.sync_within()].into_iter().flatten().min();
         Duration::from_micros(pause.unwrap_or(Span::from_secs(60)).as_micros())
     }
 

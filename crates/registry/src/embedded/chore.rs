@@ -23,6 +23,13 @@ pub(super) enum Task<M: Medium> {
     Remove { medium: M, names: Vec<String> },
 }
 
+/// The chore that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ChoreKind {
+    Preparing,
+    Other,
+}
+
 /// The next bytes of a snapshot.
 pub(super) struct SnapshotPart<M: Medium> {
     pub(super) medium: M,

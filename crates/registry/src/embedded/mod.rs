@@ -9,7 +9,9 @@
 //! embedded databases open without a word after one flipped bit, and acknowledged records are gone.
 //! A lock that is forgotten is a lock with two holders.
 
+mod begin;
 mod chore;
+mod chores;
 mod directory;
 mod frame;
 mod identity;
@@ -22,6 +24,7 @@ mod recovery;
 mod segment;
 mod snapshot;
 mod snapshotting;
+mod space;
 pub use self::chore::{Chore, ChoreDone};
 pub use self::directory::{Directory, DirectoryFile};
 pub use self::ledger::{Batch, Fatal, Ledger, Reading};

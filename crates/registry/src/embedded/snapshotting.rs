@@ -1,7 +1,8 @@
 //! Taking a snapshot, part by part, while the store goes on.
 
 use super::chore::{SnapshotPart, Then};
-use super::ledger::{Ledger, names_of};
+use super::chores::names_of;
+use super::ledger::Ledger;
 use super::medium::Medium;
 use super::snapshot::{Cut, write_block, write_claim, write_header, write_trailer};
 use crate::planted::Bug;

@@ -1,6 +1,7 @@
 //! Durable first, then answered.
 
 use claims::Command;
+use registry::embedded::{Durability, Options};
 
 use crate::twin::{Store, Twin, small};
 
@@ -16,6 +17,31 @@ fn failed_sync_is_fatal_and_never_tried_again() {
     let fatal = store.ledger.commit().expect_err("the disk said so");
     assert_eq!(twin.faults.syncs.get(), syncs + 1, "asked once");
     assert!(fatal.to_string().contains("syncing the log failed: the disk is dying"), "{fatal}");
+    store.ledger.commit().expect_err("there is no going on");
+    assert_eq!(twin.faults.syncs.get(), syncs + 1, "and no second try");
+}
+
+#[test]
+fn lazy_durability_syncs_at_its_interval_and_when_closed() {
+    let twin = Twin::default();
+    let every = std::time::Duration::from_secs(1);
+    let options = || Options { durability: Durability::Interval(every), ..small() };
+    let mut store = Store::open(&twin, options()).unwrap();
+    store.do_chores();
+    store.pass(claims::Span::from_secs(5));
+    store.ledger.commit().unwrap();
+    let syncs = twin.faults.syncs.get();
+    for nth in 0..10 {
+        store.claim(&format!("r/{nth}"));
+    }
+    assert_eq!(twin.faults.syncs.get(), syncs, "answered before it is durable");
+    assert_eq!(store.ledger.sync_within(), Some(claims::Span::from_secs(1)));
+    store.pass(claims::Span::from_secs(1));
+    store.ledger.commit().unwrap();
+    assert_eq!(twin.faults.syncs.get(), syncs + 1);
+    store.claim("one more");
+    store.ledger.close().unwrap();
+    assert_eq!(twin.faults.syncs.get(), syncs + 2);
 }
 
 /// One fsync per handover.
