@@ -21,7 +21,7 @@ pub(crate) enum Happening {
     /// The server notices that nobody waits for the answer to this request any more.
     ConnectionCloses(RequestId),
     /// What follows belongs to one life of the server process, and dies with it.
-    ServerTicks { life: u32 },
+    ServerTicks { life: u32, tick: u32 },
     ServerWorks { life: u32 },
     BatchIsDurable { life: u32 },
     ChoreRuns { life: u32 },

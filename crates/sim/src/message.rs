@@ -134,6 +134,14 @@ impl Says {
         }
     }
 
+    /// The claim it is about, if it says so.
+    pub(crate) fn claim(self) -> Option<ClaimId> {
+        match self {
+            Self::Waiting(claim) | Self::Active(claim, _) | Self::Ended(claim, _) => Some(claim),
+            Self::Over | Self::NotNow | Self::KeyInUse => None,
+        }
+    }
+
     pub(crate) fn refused(refusal: &Refusal) -> Self {
         match refusal {
             Refusal::StillWaiting { claim, .. } => Self::Waiting(*claim),

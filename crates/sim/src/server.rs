@@ -8,6 +8,7 @@ mod batch;
 mod life;
 mod waits;
 
+use claims::clock::TICK;
 use claims::{Span, Timestamp, WallTime};
 use registry::embedded::{Chore, ChoreDone, Ledger, Options, Reading};
 
@@ -27,6 +28,8 @@ pub(crate) struct Server {
     /// Counts the processes: what was planned for one does not happen to the next.
     pub(crate) life: u32,
     pub(crate) paused: bool,
+    /// Only the tick with this number counts.
+    pub(crate) tick: u32,
     /// The next answers that leave are the last.
     pub(crate) stops_after_answer: bool,
     /// A chore is over, and waits to be given back.
@@ -73,6 +76,7 @@ impl Server {
             wall_shift: 0,
             life: 0,
             paused: false,
+            tick: 0,
             stops_after_answer: false,
             chore_is_over: false,
             process: None,
@@ -95,6 +99,21 @@ impl Server {
     pub(crate) fn is_quiet(&self) -> bool {
         let quiet = |process: &Process| !process.busy && process.queue.is_empty();
         self.process.as_ref().is_some_and(quiet)
+    }
+
+    /// When to look at the clock again if nothing happens before: every tick while leases run, and
+    /// whenever something is due.
+    pub(crate) fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+        let process = self.process.as_ref()?;
+        let state = process.ledger.state();
+        let tally = state.tally();
+        let tick = (tally.active + tally.waiting > 0).then_some(TICK);
+        let due = state.next_due().map(|due| due.since(process.ledger.now()));
+        let pause = tick.into_iter().chain(due).min();
+        let pause = pause.unwrap_or(Span::from_secs(60));
+        let at = self.clock.when(self.clock.read(now) + pause);
+        let wait_ends = process.waits.next_end().unwrap_or(Timestamp::NEVER);
+        Some(at.min(wait_ends).max(now + Span::from_micros(10)))
     }
 
     /// A request arrives. True if it can be worked on at once.

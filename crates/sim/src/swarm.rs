@@ -69,6 +69,8 @@ pub(crate) struct Faults {
     /// Of a thousand restarts, how many find flipped bits.
     pub(crate) flips: u64,
     pub(crate) cut: Option<Span>,
+    /// How long a client is cut off or stopped, typically.
+    pub(crate) outage: Span,
     pub(crate) pause_client: Option<Span>,
     pub(crate) kill_client: Option<Span>,
     pub(crate) revoke: Option<Span>,
@@ -84,7 +86,7 @@ impl Swarm {
     pub(crate) fn draw(rng: &mut Rng, planted: Option<Planted>) -> Self {
         let options = options(rng, planted);
         Self {
-            heals_at: Timestamp::from_micros(rng.between(35_000_000, 45_000_000)),
+            heals_at: Timestamp::from_micros(rng.between(40_000_000, 55_000_000)),
             load: load(rng, options.segment_bytes),
             weather: weather(rng),
             faults: faults(rng),
@@ -107,8 +109,10 @@ impl Swarm {
 }
 
 fn load(rng: &mut Rng, segment_bytes: u64) -> Load {
-    let ttl = rng.span((millis(400), secs(5)));
-    let hold = rng.span((millis(50), secs(3)));
+    let ttl_max = rng.pick(&[secs(2), secs(5), secs(12)]);
+    let ttl = rng.span((millis(400), ttl_max));
+    let hold_max = rng.pick(&[millis(300), secs(3), secs(8)]);
+    let hold = rng.span((millis(50), hold_max));
     let poll = rng.span((millis(50), millis(1_500)));
     Load {
         clients: rng.between(2, 8) as usize,
@@ -120,7 +124,7 @@ fn load(rng: &mut Rng, segment_bytes: u64) -> Load {
         timeout: rng.span((millis(100), millis(1_500))),
         wait: rng.span((millis(200), secs(8))),
         patience: rng.span((millis(500), secs(10))),
-        data_bytes: rng.pick(&[0, 0, 0, 100, segment_bytes / 4]),
+        data_bytes: rng.pick(&[0, 100, segment_bytes / 4, segment_bytes / 4]),
         waits_open: rng.pick(&[0, 500, 1_000]),
         shared: rng.pick(&[0, 0, 300]),
         semaphore: rng.pick(&[0, 0, 300]),
@@ -147,7 +151,7 @@ fn faults(rng: &mut Rng) -> Faults {
     let crash = sometimes(rng, &[500, 2_000, 6_000, 6_000, 15_000]);
     Faults {
         crash,
-        power_cuts: rng.pick(&[0, 500, 900, 1_000]),
+        power_cuts: rng.pick(&[0, 500, 1_000, 1_000]),
         restart: (millis(5), rng.span((millis(50), secs(2)))),
         pause_server: sometimes(rng, &[5_000, 20_000]),
         slow_disk: sometimes(rng, &[5_000, 20_000]),
@@ -155,6 +159,7 @@ fn faults(rng: &mut Rng) -> Faults {
         full_disk: sometimes(rng, &[5_000, 20_000]),
         flips: rng.pick(&[0, 0, 0, 300]),
         cut: sometimes(rng, &[1_000, 5_000]),
+        outage: rng.pick(&[secs(1), secs(3), secs(8)]),
         pause_client: sometimes(rng, &[1_000, 5_000]),
         kill_client: sometimes(rng, &[3_000, 10_000]),
         revoke: sometimes(rng, &[20_000]).filter(|_| rng.permille(300)),
@@ -173,11 +178,11 @@ fn options(rng: &mut Rng, planted: Option<Planted>) -> Options {
             retain: rng.span((secs(3), secs(60))),
             ended_max: rng.pick(&[0, 5, 50]),
             queue_max: rng.pick(&[2, 5, 100]),
-            events_max: rng.pick(&[8, 16, 48]),
+            events_max: rng.pick(&[8, 16]),
             ..Rules::default()
         },
-        segment_bytes: rng.pick(&[8, 16, 16, 32, 64]) << 10,
-        snapshot_after: rng.between(4, 32) << 10,
+        segment_bytes: rng.pick(&[4, 8, 16, 32]) << 10,
+        snapshot_after: rng.between(2, 24) << 10,
         snapshot_slice: rng.pick(&[1, 4, 16, 100]),
         ..Options::default()
     };

@@ -131,7 +131,7 @@ impl World {
             Happening::AnswerArrives { client, answer } => self.answer_arrives(client, answer),
             Happening::RequestArrives(request) => self.request_arrives(request),
             Happening::ConnectionCloses(request) => self.connection_closes(request),
-            Happening::ServerTicks { life }
+            Happening::ServerTicks { life, .. }
             | Happening::ServerWorks { life }
             | Happening::BatchIsDurable { life }
             | Happening::ChoreRuns { life }
@@ -141,7 +141,7 @@ impl World {
             {
                 Ok(())
             }
-            Happening::ServerTicks { .. } => self.server_ticks(),
+            Happening::ServerTicks { tick, .. } => self.server_ticks(tick),
             Happening::ServerWorks { .. } => self.server_works(),
             Happening::BatchIsDurable { .. } => self.batch_is_durable(),
             Happening::ChoreRuns { .. } => self.chore_runs(),

@@ -25,7 +25,7 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
             state.counters.next_fence = state.counters.next_fence.max(Fence(fence.0 + 1));
             state.present.remove(claim);
             let activation = Activation { fence: *fence, since: stamp };
-            state.change(*claim, |claim| {
+            state.change(*claim, stamp.at, |claim| {
                 let ttl = claim.ttl;
                 claim.phase =
                     Phase::Active(Active { activation, ttl, deadline: *deadline, graced: false });
@@ -33,7 +33,7 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
         }
         Event::Seen { claim, gap } => {
             let lost = state.rules.planted.is(Bug::LostQueueEntry);
-            change_waiting(state, *claim, |waiting| {
+            change_waiting(state, *claim, stamp.at, |waiting| {
                 waiting.seen_at = stamp.at;
                 waiting.gap = *gap;
                 if waiting.turn == Turn::PassedOver && !lost {
@@ -42,19 +42,23 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
             });
         }
         Event::Called { claim, until } => {
-            change_waiting(state, *claim, |waiting| waiting.turn = Turn::Called { until: *until });
+            change_waiting(state, *claim, stamp.at, |waiting| {
+                waiting.turn = Turn::Called { until: *until }
+            });
         }
         Event::CalledOff { claim } => {
-            change_waiting(state, *claim, |waiting| waiting.turn = Turn::InLine);
+            change_waiting(state, *claim, stamp.at, |waiting| waiting.turn = Turn::InLine);
         }
         Event::PassedOver { claim } => {
-            change_waiting(state, *claim, |waiting| waiting.turn = Turn::PassedOver);
+            change_waiting(state, *claim, stamp.at, |waiting| waiting.turn = Turn::PassedOver);
         }
-        Event::Renewed { claim, ttl, deadline } => renewed(state, *claim, *ttl, *deadline),
+        Event::Renewed { claim, ttl, deadline } => {
+            renewed(state, *claim, stamp.at, (*ttl, *deadline))
+        }
         Event::Ended { claim, ending } => {
             state.present.remove(claim);
             let ending = *ending;
-            state.change(*claim, |claim| {
+            state.change(*claim, stamp.at, |claim| {
                 let activation = claim.activation();
                 claim.phase = Phase::Ended(Box::new(Ended { ending, at: stamp, activation }));
             });
@@ -70,14 +74,13 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
     }
 }
 
-fn renewed(state: &mut State, claim: ClaimId, ttl: Ttl, deadline: Timestamp) {
+fn renewed(state: &mut State, claim: ClaimId, now: Timestamp, lease: (Ttl, Timestamp)) {
     if state.rules.planted.is(Bug::RenewalNotRecorded) {
         return;
     }
-    state.change(claim, |claim| match &mut claim.phase {
+    state.change(claim, now, |claim| match &mut claim.phase {
         Phase::Active(active) => {
-            active.ttl = ttl;
-            active.deadline = deadline;
+            (active.ttl, active.deadline) = lease;
             active.graced = false;
         }
         Phase::Waiting(_) | Phase::Ended(_) => unreachable!("only a lease can be renewed"),
@@ -107,8 +110,13 @@ fn resumed(state: &mut State, now: Timestamp) {
     state.present.clear();
 }
 
-fn change_waiting(state: &mut State, id: ClaimId, change: impl FnOnce(&mut Waiting)) {
-    state.change(id, |claim| match &mut claim.phase {
+fn change_waiting(
+    state: &mut State,
+    id: ClaimId,
+    now: Timestamp,
+    change: impl FnOnce(&mut Waiting),
+) {
+    state.change(id, now, |claim| match &mut claim.phase {
         Phase::Waiting(waiting) => change(waiting),
         Phase::Active(_) | Phase::Ended(_) => unreachable!("only a waiter has a turn"),
     });

@@ -22,7 +22,7 @@ const KEEPERS_MAX: usize = 8;
 pub fn decide(state: &State, command: Command, now: Timestamp) -> Result<Option<Event>, Refusal> {
     match command {
         Command::Register(registration) => register(state, registration, now),
-        Command::Activate(owner) => activate(owned(state, owner)?, now),
+        Command::Activate(owner) => activate(state, owned(state, owner)?, now),
         Command::Leave(owner) => Ok(seen_until(owned(state, owner)?)),
         Command::Renew(owner, ttl) => renew(kept(state, owner)?, ttl, now),
         Command::End(owner, farewell) => end(state, owned(state, owner)?, farewell.into()),
@@ -43,7 +43,7 @@ fn register(
         && !state.rules.planted.is(Bug::NoIdempotency)
     {
         return match claim.is_registered_as(&registration) {
-            true => Ok(seen_again(claim, now)),
+            true => Ok(seen_again(state, claim, now)),
             false => Err(Refusal::KeyInUse { claim: claim.id }),
         };
     }
@@ -57,17 +57,19 @@ fn register(
     Ok(Some(Event::Registered { claim: state.counters.next_claim, registration }))
 }
 
-fn activate(claim: &Claim, now: Timestamp) -> Result<Option<Event>, Refusal> {
+fn activate(state: &State, claim: &Claim, now: Timestamp) -> Result<Option<Event>, Refusal> {
     match &claim.phase {
-        Phase::Waiting(_) => Ok(seen_again(claim, now)),
+        Phase::Waiting(_) => Ok(seen_again(state, claim, now)),
         Phase::Active(_) => Ok(None),
         Phase::Ended(_) => Err(Refusal::Over { claim: claim.id, status: claim.status() }),
     }
 }
 
-/// A waiter asked again: what it let pass since it asked before is its polling gap.
-fn seen_again(claim: &Claim, now: Timestamp) -> Option<Event> {
+/// A waiter asked again: what it let pass since it asked before is its polling gap, unless it was
+/// there all the time.
+fn seen_again(state: &State, claim: &Claim, now: Timestamp) -> Option<Event> {
     match &claim.phase {
+        Phase::Waiting(_) if state.present.contains(&claim.id) => seen_until(claim),
         Phase::Waiting(waiting) => {
             Some(Event::Seen { claim: claim.id, gap: now.since(waiting.seen_at) })
         }

@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 
 use super::settle::settle_slot;
 use super::{apply, decide};
-use crate::claim::{Claim, Ending, Phase, Turn};
+use crate::claim::{Ending, Phase, Turn};
 use crate::command::Command;
 use crate::engine::decide::subject;
 use crate::event::Event;
 use crate::identity::ClaimId;
 use crate::refusal::Refusal;
-use crate::state::{FORGET_BATCH, Slot, Slots, Standing, State};
-use crate::time::{Stamp, Timestamp};
+use crate::state::{FORGET_BATCH, Slot, Slots, Standing, State, due};
+use crate::time::{Span, Stamp, Timestamp};
 
 /// Runs one command at one moment. Whatever happened is appended to `events` and must be kept
 /// before the answer leaves, also when the answer is a refusal (rule 5).
@@ -102,6 +102,9 @@ pub fn begin_epoch(state: &mut State, stamp: Stamp, events: &mut Vec<Event>) -> 
     true
 }
 
+/// An entry that was dealt with is never put back where it was: that would be for ever.
+const LINGER_MIN: Span = Span::from_micros(1);
+
 /// One command being run.
 struct Run<'a> {
     state: &'a mut State,
@@ -129,15 +132,17 @@ impl<'a> Run<'a> {
     fn catch_up(&mut self) {
         self.settle(None);
         while self.events.len() < self.budget
-            && let Some(&(due, claim)) = self.state.index.agenda.first()
-            && due <= self.stamp.at
+            && let Some((at, claim)) = self.state.index.agenda.pop_until(self.stamp.at)
         {
-            self.moment = due;
-            self.settle_claim(claim);
-            if self.state.index.agenda.contains(&(due, claim)) {
-                self.overdue(claim, due);
-                self.settle(None);
+            if self.due(claim).is_some_and(|due| due <= at) {
+                self.moment = at;
+                self.settle_claim(claim);
+                if self.due(claim).is_some_and(|due| due <= at) {
+                    self.overdue(claim);
+                    self.settle(None);
+                }
             }
+            self.look_again(claim, at);
         }
         self.moment = self.stamp.at;
     }
@@ -202,16 +207,24 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// When a claim is due, if it is live.
+    fn due(&self, claim: ClaimId) -> Option<Timestamp> {
+        let claim = self.state.claim(claim)?;
+        (!matches!(claim.phase, Phase::Ended(_))).then(|| due(claim, &self.state.rules))
+    }
+
+    /// Puts a live claim on the agenda again, after an entry at `at` was dealt with. An overdue lease
+    /// that nobody wants may stay until its linger is over (rule 5).
+    fn look_again(&mut self, claim: ClaimId, at: Timestamp) {
+        let Some(due) = self.due(claim) else { return };
+        let lingers = matches!(self.state.known(claim).phase, Phase::Active(_)) && due <= at;
+        let next = if lingers { (due + self.state.rules.linger).max(at + LINGER_MIN) } else { due };
+        self.state.index.agenda.push(next, claim);
+    }
+
     /// A claim that is due although its resources are settled.
-    fn overdue(&mut self, id: ClaimId, due: Timestamp) {
-        let claim: &Claim = self.state.known(id);
-        match &claim.phase {
-            Phase::Active(active) => {
-                // Overdue and not wanted: it may stay until its linger is over (rule 5).
-                let later = active.deadline + self.state.rules.linger;
-                self.state.index.agenda.remove(&(due, id));
-                self.state.index.agenda.insert((later, id));
-            }
+    fn overdue(&mut self, id: ClaimId) {
+        match &self.state.known(id).phase {
             Phase::Waiting(waiting) => match waiting.turn {
                 Turn::Called { .. } => self.record(Event::CalledOff { claim: id }),
                 Turn::InLine | Turn::PassedOver if self.state.present.contains(&id) => {
@@ -221,7 +234,9 @@ impl<'a> Run<'a> {
                     self.record(Event::Ended { claim: id, ending: Ending::Expired });
                 }
             },
-            Phase::Ended(_) => unreachable!("an ended claim is on no agenda"),
+            // Not wanted by anybody.
+            Phase::Active(_) => {}
+            Phase::Ended(_) => unreachable!("an ended claim is not due"),
         }
     }
 

@@ -40,8 +40,7 @@ pub(super) fn settle_slot(
     }
     let mut room = Room::beside(resource);
     let mut called = 0;
-    let mut line = resource.waiting();
-    for id in line.by_ref() {
+    for id in resource.waiting() {
         let Record { claim, slots } = state.record(id);
         let waiting = waiting(claim);
         let there = asking == Some(id) || state.present.contains(&id);
@@ -52,16 +51,15 @@ pub(super) fn settle_slot(
             Fit::Yes => {}
             // Nobody's lease is over in the very answer that gives it, however short it is.
             Fit::OverdueInTheWay(holder) if asking != Some(holder) => return Some(expired(holder)),
+            Fit::TurnIsOver(ahead) => return Some(Event::PassedOver { claim: ahead }),
             Fit::No if state.rules.planted.is(Bug::Barging) => continue,
-            Fit::No | Fit::OverdueInTheWay(_) => return called_too_early(state, id, line),
+            Fit::No | Fit::OverdueInTheWay(_) => return called_too_early(resource, id),
         }
         if there || state.rules.planted.is(Bug::GhostGrant) {
             return Some(activated(state, claim, now));
         }
         match waiting.turn {
-            Turn::Called { until }
-                if now < until || state.rules.planted.is(Bug::TurnKeptForEver) =>
-            {
+            Turn::Called { until } if is_kept(state, until, now) => {
                 room = room.with(claim.limit);
                 called += 1;
                 if called == state.rules.called_max {
@@ -83,12 +81,18 @@ fn turn_kept_for(state: &State, claim: &Claim, waiting: &Waiting) -> Span {
     claim.ttl.span().max(waiting.gap.half_again()).min(state.rules.turn_max)
 }
 
+/// Whether a turn that is kept until then is kept now.
+fn is_kept(state: &State, until: Timestamp, now: Timestamp) -> bool {
+    now < until || state.rules.planted.is(Bug::TurnKeptForEver)
+}
+
 /// A holder that is overdue for so long that even nobody's wish does not keep it (rule 5).
 fn lingered(state: &State, resource: &Resource, now: Timestamp) -> Option<ClaimId> {
     let since_start = Span::from_micros(now.as_micros());
     (since_start >= state.rules.linger)
         .then(|| resource.holders.overdue(now - state.rules.linger))
         .flatten()
+        .map(|(_, claim)| claim)
 }
 
 /// A waiter that nobody has seen for so long that nobody will (rule 6).
@@ -100,62 +104,73 @@ enum Fit {
     Yes,
     No,
     OverdueInTheWay(ClaimId),
+    /// Somebody ahead of it, elsewhere, was called and did not come.
+    TurnIsOver(ClaimId),
 }
 
 /// Whether `claim` may hold all its resources now (rules 1, 2 and 7). `here` is the resource being
-/// settled, and what those who come before the claim leave of it.
+/// settled, and what those who come before the claim leave of it. Every resource is looked at, so
+/// that the answer does not depend on the order in which they were named.
 fn fits(state: &State, claim: &Claim, slots: &Slots, here: (Slot, Room), now: Timestamp) -> Fit {
-    // The resource at hand comes first: whether what an overdue holder has there is wanted must not
-    // depend on the order in which a waiter names its resources.
-    let elsewhere = slots
-        .as_slice()
-        .iter()
-        .copied()
-        .filter(|&slot| slot != here.0 && !state.rules.planted.is(Bug::FirstResourceOnly));
-    for slot in core::iter::once(here.0).chain(elsewhere) {
+    let mut fit = Fit::Yes;
+    let mut overdue = None;
+    for &slot in slots.as_slice() {
+        if slot != here.0 && state.rules.planted.is(Bug::FirstResourceOnly) {
+            continue;
+        }
         let resource = &state.index[slot];
         let room = match slot == here.0 {
-            true => Some(here.1),
+            true => Ok(here.1),
             false => room_before(state, resource, claim.id, now),
         };
-        let Some(room) = room else { return Fit::No };
-        let one_too_many =
-            state.rules.planted.is(Bug::LimitOffByOne) && room.limit != Limit::EXCLUSIVE;
-        if !room.admits(claim.limit) && !(one_too_many && room.without_one().admits(claim.limit)) {
-            let overdue = resource.holders.overdue(now);
-            return match overdue.filter(|_| !state.rules.planted.is(Bug::OverdueForEver)) {
-                Some(holder) => Fit::OverdueInTheWay(holder),
-                None => Fit::No,
-            };
+        match room {
+            Ok(room) if room.admits(claim.limit) => {}
+            Ok(room)
+                if state.rules.planted.is(Bug::LimitOffByOne)
+                    && room.limit != Limit::EXCLUSIVE
+                    && room.without_one().admits(claim.limit) => {}
+            Ok(_) => {
+                fit = Fit::No;
+                let first = resource.holders.overdue(now);
+                overdue = [overdue, first].into_iter().flatten().min();
+            }
+            Err(Fit::TurnIsOver(ahead)) => return Fit::TurnIsOver(ahead),
+            Err(_) => fit = Fit::No,
         }
     }
-    Fit::Yes
+    match overdue {
+        Some((_, holder)) if !state.rules.planted.is(Bug::OverdueForEver) => {
+            Fit::OverdueInTheWay(holder)
+        }
+        _ => fit,
+    }
 }
 
-/// What is left of a resource for `claim` by those in front of it; nothing if one of them has not
-/// been called yet.
-fn room_before(state: &State, resource: &Resource, claim: ClaimId, now: Timestamp) -> Option<Room> {
+/// What is left of a resource for `claim` by those in front of it, unless one of them has not been
+/// called yet, or did not come.
+fn room_before(
+    state: &State,
+    resource: &Resource,
+    claim: ClaimId,
+    now: Timestamp,
+) -> Result<Room, Fit> {
     let mut room = Room::beside(resource);
     for id in resource.waiting().take_while(|&id| id < claim) {
         let ahead = state.known(id);
         match waiting(ahead).turn {
-            Turn::Called { until } if now < until => room = room.with(ahead.limit),
-            Turn::Called { .. } | Turn::InLine | Turn::PassedOver => return None,
+            Turn::Called { until } if is_kept(state, until, now) => room = room.with(ahead.limit),
+            Turn::Called { .. } => return Err(Fit::TurnIsOver(id)),
+            Turn::InLine | Turn::PassedOver => return Err(Fit::No),
         }
     }
-    Some(room)
+    Ok(room)
 }
 
 /// When somebody with an older claim came back and took the room, those called in its absence are
 /// only in line again: their turn must not run out while it is not theirs.
-fn called_too_early(
-    state: &State,
-    blocked: ClaimId,
-    behind: impl Iterator<Item = ClaimId>,
-) -> Option<Event> {
-    let is_called = |id: &ClaimId| matches!(waiting(state.known(*id)).turn, Turn::Called { .. });
-    let last = behind.take_while(is_called).last();
-    last.or(Some(blocked).filter(is_called)).map(|claim| Event::CalledOff { claim })
+fn called_too_early(resource: &Resource, blocked: ClaimId) -> Option<Event> {
+    let last = resource.last_called().filter(|&last| last >= blocked)?;
+    Some(Event::CalledOff { claim: last })
 }
 
 /// What is left of a resource beside some holders, real or called.

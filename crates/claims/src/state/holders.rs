@@ -50,8 +50,8 @@ impl Holders {
         }
     }
 
-    /// The holder whose lease ends first, if that is at or before `moment`.
-    pub(crate) fn overdue(&self, moment: Timestamp) -> Option<ClaimId> {
+    /// The holder whose lease ends first, and when, if that is at or before `moment`.
+    pub(crate) fn overdue(&self, moment: Timestamp) -> Option<(Timestamp, ClaimId)> {
         let (deadline, claim) = match self {
             Self::None => return None,
             Self::One(holder) => (holder.deadline, holder.claim),
@@ -59,7 +59,7 @@ impl Holders {
                 *crowd.by_deadline.first().expect("a crowd has two or more holders")
             }
         };
-        (deadline <= moment).then_some(claim)
+        (deadline <= moment).then_some((deadline, claim))
     }
 
     /// The holders in order of their deadlines.

@@ -6,6 +6,7 @@ use alloc::collections::btree_map::Entry;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
+use super::agenda::Agenda;
 use super::holders::{Holder, Holders};
 use super::line::Line;
 use super::slots::{Slot, Slots};
@@ -33,8 +34,7 @@ pub(crate) struct Index {
     /// Ended claims, oldest first. The order follows from the claims, not from the way here.
     pub(crate) ended: BTreeSet<(Timestamp, ClaimId)>,
     pub(crate) tally: Tally,
-    /// When to look at each live claim again. Never too late; sometimes too early.
-    pub(crate) agenda: BTreeSet<(Timestamp, ClaimId)>,
+    pub(crate) agenda: Agenda,
 }
 
 /// How many claims are in which part of their life.
@@ -50,6 +50,13 @@ pub struct Tally {
     pub ended: usize,
 }
 
+impl Tally {
+    /// Claims that hold or wait.
+    pub fn live(&self) -> usize {
+        self.waiting + self.active
+    }
+}
+
 /// One resource that is held or wanted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Resource {
@@ -61,14 +68,17 @@ pub(crate) struct Resource {
 /// The waiters of one resource. Together they are its queue, in order of claim id.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Lines {
-    /// In line or called.
-    pub(crate) waiting: Line,
+    /// Not called yet.
+    in_line: Line,
+    /// Called: kept apart, so that they are found, wherever they stand, when their turn is not theirs
+    /// any more.
+    called: Line,
     /// Called and not come: kept apart, so that "who is next" does not step over them each time.
-    pub(crate) passed_over: Line,
+    passed_over: Line,
 }
 
 impl PartialEq for Index {
-    /// The agenda does not count: an overdue lease is put off without an event.
+    /// The agenda does not count: it may be early in more than one way.
     fn eq(&self, other: &Self) -> bool {
         let resources = |index: &'_ Self| -> Vec<(Name, Resource)> {
             index.names.iter().map(|(name, &at)| (name.clone(), index[at].clone())).collect()
@@ -130,27 +140,8 @@ impl Index {
         }
     }
 
-    /// Adds what follows from a claim.
-    pub(crate) fn link(&mut self, claim: &Claim, slots: &Slots, rules: &Rules) {
-        self.place(claim, slots);
-        if !matches!(claim.phase, Phase::Ended(_)) {
-            self.agenda.insert((due(claim, rules), claim.id));
-        }
-    }
-
-    /// Takes away what [`Index::link`] added for a live claim. What is empty by then stays, for the
-    /// claim may be linked again at once: see [`Index::tidy`].
-    pub(crate) fn unlink(&mut self, claim: &Claim, slots: &Slots, rules: &Rules) {
-        self.displace(claim, slots);
-        let due = due(claim, rules);
-        // An overdue lease that nobody wanted was put off until its linger is over.
-        let was_due = self.agenda.remove(&(due, claim.id))
-            || self.agenda.remove(&(due + rules.linger, claim.id));
-        assert!(was_due, "a live claim is on the agenda");
-    }
-
     /// Gives a claim its places in lines or its holdings.
-    pub(super) fn place(&mut self, claim: &Claim, slots: &Slots) {
+    pub(crate) fn place(&mut self, claim: &Claim, slots: &Slots) {
         match &claim.phase {
             Phase::Waiting(waiting) => {
                 for &slot in slots.as_slice() {
@@ -176,8 +167,9 @@ impl Index {
         }
     }
 
-    /// Takes a live claim's places and holdings away.
-    pub(super) fn displace(&mut self, claim: &Claim, slots: &Slots) {
+    /// Takes a live claim's places and holdings away. What is empty by then stays, for the claim may
+    /// be placed again at once: see [`Index::tidy`].
+    pub(crate) fn displace(&mut self, claim: &Claim, slots: &Slots) {
         match &claim.phase {
             Phase::Waiting(waiting) => {
                 for &slot in slots.as_slice() {
@@ -238,27 +230,55 @@ fn holder(claim: &Claim, active: &Active) -> Holder {
 impl Lines {
     fn of(&mut self, turn: Turn) -> &mut Line {
         match turn {
-            Turn::InLine | Turn::Called { .. } => &mut self.waiting,
+            Turn::InLine => &mut self.in_line,
+            Turn::Called { .. } => &mut self.called,
             Turn::PassedOver => &mut self.passed_over,
         }
+    }
+
+    fn each(&self) -> [&Line; 3] {
+        [&self.in_line, &self.called, &self.passed_over]
     }
 }
 
 impl Resource {
     /// Everybody who waits.
     pub(crate) fn queue_len(&self) -> usize {
-        self.lines.as_ref().map_or(0, |lines| lines.waiting.len() + lines.passed_over.len())
+        self.lines.iter().flat_map(|lines| lines.each()).map(Line::len).sum()
     }
 
-    /// Those who wait for their turn, in order.
+    /// Those who wait for their turn or have it, in order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = ClaimId> + '_ {
-        self.lines.iter().flat_map(|lines| lines.waiting.iter())
+        self.lines.iter().flat_map(|lines| merged(lines.in_line.iter(), lines.called.iter()))
+    }
+
+    /// Everybody who waits, in order.
+    pub(crate) fn queue(&self) -> impl Iterator<Item = ClaimId> + '_ {
+        let passed_over = self.lines.iter().flat_map(|lines| lines.passed_over.iter());
+        merged(self.waiting(), passed_over)
+    }
+
+    /// The last of those who were called.
+    pub(crate) fn last_called(&self) -> Option<ClaimId> {
+        self.lines.as_ref()?.called.last()
     }
 
     /// How many stand before `claim`.
     pub(crate) fn before(&self, claim: ClaimId) -> usize {
-        self.lines
-            .as_ref()
-            .map_or(0, |lines| lines.waiting.before(claim) + lines.passed_over.before(claim))
+        let lines = self.lines.iter().flat_map(|lines| lines.each());
+        lines.map(|line| line.before(claim)).sum()
     }
+}
+
+/// Two sorted sequences as one.
+fn merged<T: Ord>(
+    one: impl Iterator<Item = T>,
+    other: impl Iterator<Item = T>,
+) -> impl Iterator<Item = T> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    core::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some(a), Some(b)) if b < a => other.next(),
+        (Some(_), _) => one.next(),
+        (None, _) => other.next(),
+    })
 }

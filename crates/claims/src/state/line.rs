@@ -40,6 +40,10 @@ impl Line {
         self.chunks.iter().flatten().copied()
     }
 
+    pub(crate) fn last(&self) -> Option<ClaimId> {
+        self.chunks.back()?.back().copied()
+    }
+
     /// How many stand before `id`, whether or not it is in line itself.
     pub(crate) fn before(&self, id: ClaimId) -> usize {
         let nth = self.chunk_of(id);

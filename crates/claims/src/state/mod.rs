@@ -4,6 +4,7 @@
 //! truth; queues, holders, indexes and due times are derived from them, so a snapshot is a list of
 //! claims and nothing else.
 
+mod agenda;
 mod cut;
 mod holders;
 mod index;
@@ -13,14 +14,13 @@ mod standing;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec::Vec;
 use core::ops::Bound;
 
 use hashbrown::HashTable;
 
 use self::cut::Cut;
 pub use self::index::Tally;
-use self::index::due;
+pub(crate) use self::index::due;
 pub(crate) use self::index::{Index, Resource};
 pub(crate) use self::slots::{Slot, Slots};
 pub use self::standing::{Place, Standing};
@@ -107,17 +107,14 @@ impl State {
             cut: None,
         };
         // All at once, in order: much faster than one by one, and the maps come out dense.
-        let mut agenda = Vec::new();
         let records = claims.into_iter().map(|mut claim| {
             let slots = state.index.enter(&mut claim);
             state.index.place(&claim, &slots);
-            if !matches!(claim.phase, Phase::Ended(_)) {
-                agenda.push((due(&claim, &state.rules), claim.id));
-            }
             (claim.id, Box::new(Record { claim, slots }))
         });
         state.claims = records.collect();
-        state.index.agenda = agenda.into_iter().collect();
+        let live = state.live().map(|live| (due(live, &state.rules), live.id));
+        state.index.agenda = live.collect();
         state.by_key.reserve(state.claims.len(), |_| unreachable!("there is nothing to move yet"));
         for (id, record) in &state.claims {
             let claims = &state.claims;
@@ -172,15 +169,8 @@ impl State {
 
     /// Who waits for a resource, in order of arrival.
     pub fn queue(&self, name: &Name) -> impl Iterator<Item = &Claim> {
-        let lines = self.index.named(name).and_then(|resource| resource.lines.as_ref());
-        let mut waiting = lines.into_iter().flat_map(|lines| lines.waiting.iter()).peekable();
-        let mut passed = lines.into_iter().flat_map(|lines| lines.passed_over.iter()).peekable();
-        core::iter::from_fn(move || match (waiting.peek(), passed.peek()) {
-            (Some(a), Some(b)) if b < a => passed.next(),
-            (Some(_), _) => waiting.next(),
-            (None, _) => passed.next(),
-        })
-        .map(|id| self.known(id))
+        let resource = self.index.named(name);
+        resource.into_iter().flat_map(Resource::queue).map(|id| self.known(id))
     }
 
     /// When the state next changes by itself, if ever: a lease ends, a turn is over, a memory fades.
@@ -191,7 +181,7 @@ impl State {
         {
             return Some(Timestamp::ZERO);
         }
-        let live = self.index.agenda.first().map(|&(at, _)| at);
+        let live = self.index.agenda.first().filter(|_| self.index.tally.live() > 0);
         let faded = self.index.ended.first().map(|&(at, _)| at + self.rules.retain);
         live.into_iter().chain(faded).min().filter(|&at| at < Timestamp::NEVER)
     }
@@ -227,7 +217,8 @@ impl State {
     /// Takes a claim in, whatever its phase, and derives what follows from it.
     pub(crate) fn insert(&mut self, mut claim: Claim) {
         let slots = self.index.enter(&mut claim);
-        self.index.link(&claim, &slots, &self.rules);
+        self.index.place(&claim, &slots);
+        self.index.agenda.push(due(&claim, &self.rules), claim.id);
         let (id, word) = (claim.id, claim.key.word());
         let replaced = self.claims.insert(id, Box::new(Record { claim, slots }));
         assert!(replaced.is_none(), "claim ids are never given twice");
@@ -235,23 +226,33 @@ impl State {
         self.by_key.insert_unique(word, id, |id| claims[id].claim.key.word());
     }
 
-    /// Changes a live claim, and what follows from it.
-    pub(crate) fn change(&mut self, id: ClaimId, change: impl FnOnce(&mut Claim)) {
+    /// Changes a live claim at the moment `now`, and what follows from it.
+    pub(crate) fn change(&mut self, id: ClaimId, now: Timestamp, change: impl FnOnce(&mut Claim)) {
         let record = self.claims.get_mut(&id).expect("events name claims that exist");
         let Record { claim, slots } = record.as_mut();
         Self::keep_for_cut(&mut self.cut, claim);
-        self.index.unlink(claim, slots, &self.rules);
+        let due_before = due(claim, &self.rules);
+        self.index.displace(claim, slots);
         change(claim);
-        self.index.link(claim, slots, &self.rules);
+        self.index.place(claim, slots);
         self.index.tidy(claim, slots);
         if matches!(claim.phase, Phase::Ended(_)) {
             *slots = Slots::None;
+        } else if due(claim, &self.rules) < due_before || due_before <= now {
+            // Sooner than its entry, or its entry was put off because it was overdue.
+            self.index.agenda.push(due(claim, &self.rules), id);
         }
+        if self.index.agenda.is_cluttered(self.index.tally.live()) {
+            self.index.agenda = self.live().map(|live| (due(live, &self.rules), live.id)).collect();
+        }
+    }
+
+    fn live(&self) -> impl Iterator<Item = &Claim> {
+        self.claims_after(None).filter(|claim| !matches!(claim.phase, Phase::Ended(_)))
     }
 
     /// Changes every live claim in the same way, all at once.
     pub(crate) fn change_live(&mut self, change: impl Fn(&mut Claim)) {
-        let mut agenda = Vec::with_capacity(self.index.agenda.len());
         for record in self.claims.values_mut() {
             let Record { claim, slots } = record.as_mut();
             if matches!(claim.phase, Phase::Ended(_)) {
@@ -261,9 +262,8 @@ impl State {
             self.index.displace(claim, slots);
             change(claim);
             self.index.place(claim, slots);
-            agenda.push((due(claim, &self.rules), claim.id));
         }
-        self.index.agenda = agenda.into_iter().collect();
+        self.index.agenda = self.live().map(|live| (due(live, &self.rules), live.id)).collect();
     }
 
     /// Gives a live claim one more keeper.

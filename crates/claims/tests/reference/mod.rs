@@ -7,12 +7,13 @@
 /// Microseconds.
 pub(crate) type Time = u64;
 
-pub(crate) const LINGER: Time = 60_000_000;
-pub(crate) const TURN_MAX: Time = 120_000_000;
-pub(crate) const LAPSE: Time = 2 * 3600 * 1_000_000;
-pub(crate) const KEEPERS_MAX: usize = 8;
+const LINGER: Time = 60_000_000;
+const TURN_MAX: Time = 120_000_000;
+const LAPSE: Time = 2 * 3600 * 1_000_000;
+/// Small, so that queues are full now and then.
+pub(crate) const QUEUE_MAX: usize = 12;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Terms {
     pub(crate) key: u64,
     pub(crate) names: Vec<&'static str>,
@@ -21,12 +22,11 @@ pub(crate) struct Terms {
     pub(crate) ttl: Time,
 }
 
-#[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) terms: Terms,
     pub(crate) keepers: Vec<u64>,
     pub(crate) phase: Phase,
-    /// The activations are counted, and this was its.
+    /// Activations are counted: this was its number.
     pub(crate) fence: Option<u64>,
     /// Whether its claimant has a wait open.
     pub(crate) there: bool,
@@ -46,50 +46,42 @@ pub(crate) enum Turn {
     PassedOver,
 }
 
-/// Which claim, and the code of a refusal if it is one.
+/// Which claim, or the code of a refusal.
 pub(crate) type Answer = Result<usize, &'static str>;
 
+/// Claims in order of arrival. A claim is known by its place in the list.
+#[derive(Default)]
 pub(crate) struct Model {
-    /// In order of arrival. A claim is known by its place in this list.
     pub(crate) claims: Vec<Claim>,
-    queue_max: usize,
     clock: Time,
-    fences: u64,
+    activations: u64,
 }
 
-/// What may be asked.
+/// What may be asked. The clock has reached `now`: see [`Model::reach`].
 impl Model {
-    pub(crate) fn new(queue_max: usize) -> Self {
-        Self { claims: Vec::new(), queue_max, clock: 0, fences: 0 }
-    }
-
     /// Rules 10 and 13.
-    pub(crate) fn register(&mut self, terms: Terms, now: Time) -> Answer {
-        self.reach(now);
+    pub(crate) fn register(&mut self, terms: Terms) -> Answer {
         let known = self.claims.iter().position(|claim| claim.terms.key == terms.key);
-        if let Some(claim) = known {
-            if self.claims[claim].terms != terms {
-                return Err("key-in-use");
+        let full = |name: &&str| self.queue(name).len() >= QUEUE_MAX;
+        match known {
+            Some(claim) if self.claims[claim].terms != terms => return Err("key-in-use"),
+            Some(claim) => self.see(claim),
+            None if terms.names.iter().any(full) => return Err("queue-full"),
+            None => {
+                let phase = Phase::Waiting { seen: self.clock, gap: 0, turn: Turn::InLine };
+                let (keepers, fence, there) = (vec![], None, false);
+                self.claims.push(Claim { terms, keepers, phase, fence, there });
             }
-            self.see(claim, now);
-            self.happen(now, Some(claim));
-            return Ok(claim);
         }
-        if terms.names.iter().any(|name| self.queue(name).len() >= self.queue_max) {
-            return Err("queue-full");
-        }
-        let phase = Phase::Waiting { seen: now, gap: 0, turn: Turn::InLine };
-        self.claims.push(Claim { terms, keepers: vec![], phase, fence: None, there: false });
-        let claim = self.claims.len() - 1;
-        self.happen(now, Some(claim));
+        let claim = known.unwrap_or(self.claims.len() - 1);
+        self.happen(self.clock, Some(claim));
         Ok(claim)
     }
 
-    pub(crate) fn poll(&mut self, claim: usize, key: u64, now: Time) -> Answer {
-        self.reach(now);
+    pub(crate) fn poll(&mut self, claim: usize, key: u64) -> Answer {
         self.owned(claim, key)?;
-        self.see(claim, now);
-        self.happen(now, Some(claim));
+        self.see(claim);
+        self.happen(self.clock, Some(claim));
         match self.claims[claim].phase {
             Phase::Waiting { .. } => Err("still-waiting"),
             Phase::Active { .. } => Ok(claim),
@@ -97,101 +89,88 @@ impl Model {
         }
     }
 
-    pub(crate) fn leave(&mut self, claim: usize, key: u64, now: Time) -> Answer {
-        self.reach(now);
+    /// An open wait ends. Until now its claimant was there, so this tells no polling gap.
+    pub(crate) fn leave(&mut self, claim: usize, key: u64) -> Answer {
         self.owned(claim, key)?;
-        if let Phase::Waiting { seen, turn, .. } = &mut self.claims[claim].phase {
-            *seen = now;
-            *turn = if *turn == Turn::PassedOver { Turn::InLine } else { *turn };
-        }
+        self.claims[claim].there = true;
+        self.see(claim);
         self.claims[claim].there = false;
-        self.happen(now, None);
+        self.happen(self.clock, None);
         Ok(claim)
     }
 
     /// Rule 4.
-    pub(crate) fn renew(&mut self, claim: usize, key: u64, to: Option<Time>, now: Time) -> Answer {
-        self.reach(now);
+    pub(crate) fn renew(&mut self, claim: usize, key: u64, to: Option<Time>) -> Answer {
         self.kept(claim, key)?;
-        match &mut self.claims[claim].phase {
-            Phase::Active { ttl, deadline, graced } => {
-                *ttl = to.unwrap_or(*ttl);
-                *deadline = now.saturating_add(*ttl);
-                *graced = false;
-                Ok(claim)
-            }
-            Phase::Waiting { .. } | Phase::Over(_) => Err("not-active"),
-        }
+        let Phase::Active { ttl, .. } = self.claims[claim].phase else { return Err("not-active") };
+        let ttl = to.unwrap_or(ttl);
+        let deadline = self.clock.saturating_add(ttl);
+        self.claims[claim].phase = Phase::Active { ttl, deadline, graced: false };
+        Ok(claim)
     }
 
-    pub(crate) fn end(&mut self, claim: usize, key: u64, how: &'static str, now: Time) -> Answer {
-        self.reach(now);
-        self.owned(claim, key)?;
-        self.finish(claim, how, now)
+    /// An administrator has no key and needs none.
+    pub(crate) fn end(&mut self, claim: usize, key: Option<u64>, how: &'static str) -> Answer {
+        let own = self.claims.get(claim).ok_or("unknown")?.terms.key;
+        self.owned(claim, key.unwrap_or(own))?;
+        match self.claims[claim].phase {
+            Phase::Over(status) if status == how => return Ok(claim),
+            Phase::Over(_) => return Err("cannot-end"),
+            Phase::Waiting { .. } if how == "released" => return Err("cannot-end"),
+            Phase::Waiting { .. } | Phase::Active { .. } => self.becomes(claim, Phase::Over(how)),
+        };
+        self.happen(self.clock, None);
+        Ok(claim)
     }
 
-    pub(crate) fn revoke(&mut self, claim: usize, now: Time) -> Answer {
-        self.reach(now);
-        self.claims.get(claim).ok_or("unknown")?;
-        self.finish(claim, "revoked", now)
-    }
-
-    pub(crate) fn appoint(&mut self, claim: usize, key: u64, keeper: u64, now: Time) -> Answer {
-        self.reach(now);
+    pub(crate) fn appoint(&mut self, claim: usize, key: u64, keeper: u64) -> Answer {
         self.owned(claim, key)?;
         let Claim { phase, keepers, .. } = &mut self.claims[claim];
         match phase {
-            Phase::Over(_) => Err("over"),
-            _ if keepers.contains(&keeper) => Ok(claim),
-            _ if keepers.len() == KEEPERS_MAX => Err("too-many-keepers"),
-            _ => {
-                keepers.push(keeper);
-                Ok(claim)
-            }
+            Phase::Over(_) => return Err("over"),
+            _ if keepers.contains(&keeper) => {}
+            _ => keepers.push(keeper),
         }
+        Ok(claim)
     }
 
     /// Rule 11.
-    pub(crate) fn resume(&mut self, now: Time) {
+    pub(crate) fn resume(&mut self) {
         for claim in &mut self.claims {
             claim.there = false;
-            match &mut claim.phase {
-                Phase::Active { ttl, deadline, graced } if !*graced => {
-                    *deadline = (*deadline).max(now.saturating_add(*ttl));
-                    *graced = true;
+            claim.phase = match claim.phase {
+                Phase::Active { ttl, deadline, graced: false } => {
+                    let deadline = deadline.max(self.clock.saturating_add(ttl));
+                    Phase::Active { ttl, deadline, graced: true }
                 }
-                Phase::Waiting { seen, turn, .. } => {
-                    *seen = now;
-                    *turn = if *turn == Turn::PassedOver { *turn } else { Turn::InLine };
+                Phase::Waiting { gap, turn, .. } => {
+                    let turn = if turn == Turn::PassedOver { turn } else { Turn::InLine };
+                    Phase::Waiting { seen: self.clock, gap, turn }
                 }
-                Phase::Active { .. } | Phase::Over(_) => {}
+                other => other,
             }
         }
-        self.happen(now, None);
+        self.happen(self.clock, None);
     }
 
-    /// Everybody in the queue of a resource, in order.
-    pub(crate) fn queue(&self, name: &str) -> Vec<usize> {
-        let waits = |&nth: &usize| matches!(self.claims[nth].phase, Phase::Waiting { .. });
-        self.on(name).filter(waits).collect()
+    /// Rule 9.
+    fn owned(&self, claim: usize, key: u64) -> Answer {
+        self.kept(claim, key)?;
+        let is_owner = self.claims[claim].terms.key == key;
+        is_owner.then_some(claim).ok_or("keeper-may-only-renew")
     }
 
-    pub(crate) fn holders(&self, name: &str) -> Vec<usize> {
-        let holds = |&nth: &usize| matches!(self.claims[nth].phase, Phase::Active { .. });
-        self.on(name).filter(holds).collect()
-    }
-
-    /// Of several queues, the one it stands furthest back in.
-    pub(crate) fn position(&self, claim: usize) -> usize {
-        let before = |name: &&str| self.queue(name).iter().filter(|&&nth| nth < claim).count();
-        1 + self.claims[claim].terms.names.iter().map(before).max().expect("claims name something")
+    fn kept(&self, claim: usize, key: u64) -> Answer {
+        let Claim { terms, keepers, .. } = self.claims.get(claim).ok_or("unknown")?;
+        (terms.key == key || keepers.contains(&key)).then_some(claim).ok_or("unknown")
     }
 }
 
 /// What happens by itself.
 impl Model {
-    /// Lets time pass, from moment to moment.
+    /// Lets time pass, from one moment at which something is due to the next.
     pub(crate) fn reach(&mut self, now: Time) {
+        self.happen(now, None);
         while let Some(moment) = self.next_moment().filter(|&moment| moment < now) {
             self.clock = moment;
             self.happen(now, None);
@@ -200,7 +179,6 @@ impl Model {
         self.happen(now, None);
     }
 
-    /// When something is due next.
     fn next_moment(&self) -> Option<Time> {
         let due = |claim: &Claim| match claim.phase {
             Phase::Active { deadline, .. } => [deadline, deadline.saturating_add(LINGER)],
@@ -217,139 +195,124 @@ impl Model {
     }
 
     /// Whether something happens to a claim, or for it.
-    fn changes(&mut self, nth: usize, now: Time, asking: Option<usize>) -> bool {
-        let claim = &self.claims[nth];
-        let there = claim.there || asking == Some(nth);
-        match claim.phase {
-            // Rule 5: nobody wanted it for too long.
+    fn changes(&mut self, claim: usize, now: Time, asking: Option<usize>) -> bool {
+        let there = self.claims[claim].there || asking == Some(claim);
+        let expired = Phase::Over("expired");
+        match self.claims[claim].phase {
+            // Rule 5: nobody wanted it for too long. Rule 6: nobody has seen it for too long.
             Phase::Active { deadline, .. } if deadline.saturating_add(LINGER) <= self.clock => {
-                self.over(nth, "expired")
+                self.becomes(claim, expired)
             }
-            // Rule 6: nobody has seen it for too long.
             Phase::Waiting { seen, .. } if seen + LAPSE <= self.clock && !there => {
-                self.over(nth, "expired")
+                self.becomes(claim, expired)
             }
-            Phase::Active { .. } | Phase::Over(_) => false,
-            Phase::Waiting { turn: Turn::PassedOver, .. } => false,
-            Phase::Waiting { gap, turn, .. } => {
-                let mut its_turn = true;
-                for name in claim.terms.names.clone() {
-                    let called = self.ahead(name, nth).iter().all(|&ahead| self.is_called(ahead));
-                    let room = self.has_room(name, nth);
-                    its_turn &= called && room;
-                    // Rule 5: overdue and wanted. But nobody's lease is over in the very answer
-                    // that gives it, however short it is.
-                    let overdue = self.overdue(name).filter(|&holder| asking != Some(holder));
-                    if called && !room && let Some(overdue) = overdue {
-                        return self.over(overdue, "expired");
-                    }
+            Phase::Waiting { seen, gap, turn } if turn != Turn::PassedOver => {
+                // Rule 5: overdue and wanted. But nobody's lease is over in the very answer that
+                // gives it, however short it is.
+                let overdue = self.overdue_in_the_way(claim);
+                if let Some(holder) = overdue.filter(|&holder| asking != Some(holder)) {
+                    return self.becomes(holder, expired);
                 }
-                let terms = &self.claims[nth].terms;
-                let until = self.clock + terms.ttl.max(gap + gap / 2).min(TURN_MAX);
-                match turn {
-                    Turn::InLine if !its_turn => false,
-                    Turn::Called { .. } if !its_turn => self.turn_to(nth, Turn::InLine),
-                    _ if there => self.activate(nth, now),
-                    Turn::InLine => self.turn_to(nth, Turn::Called { until }),
-                    Turn::Called { until } if until <= self.clock => {
-                        self.turn_to(nth, Turn::PassedOver)
-                    }
-                    Turn::Called { .. } | Turn::PassedOver => false,
-                }
+                let kept_for = self.claims[claim].terms.ttl.max(gap + gap / 2).min(TURN_MAX);
+                let its_turn = self.is_its_turn(claim);
+                let turn = match turn {
+                    Turn::Called { .. } if !its_turn => Turn::InLine,
+                    Turn::InLine if !its_turn => return false,
+                    _ if there => return self.activate(claim, now),
+                    Turn::Called { until } if self.clock < until => return false,
+                    Turn::Called { .. } => Turn::PassedOver,
+                    _ => Turn::Called { until: self.clock + kept_for },
+                };
+                self.becomes(claim, Phase::Waiting { seen, gap, turn })
             }
+            Phase::Waiting { .. } | Phase::Active { .. } | Phase::Over(_) => false,
         }
+    }
+
+    /// Rules 4 and 8: the lease runs from the answer.
+    fn activate(&mut self, claim: usize, now: Time) -> bool {
+        self.activations += 1;
+        self.claims[claim].fence = Some(self.activations);
+        let ttl = self.claims[claim].terms.ttl;
+        let deadline = now.saturating_add(ttl);
+        self.becomes(claim, Phase::Active { ttl, deadline, graced: false })
+    }
+
+    fn becomes(&mut self, claim: usize, phase: Phase) -> bool {
+        self.claims[claim].phase = phase;
+        self.claims[claim].there &= matches!(phase, Phase::Waiting { .. });
+        true
+    }
+
+    /// Rule 6: a waiter is in line again when it asks. What it let pass since it asked before is its
+    /// polling gap, unless it was there all the time.
+    fn see(&mut self, claim: usize) {
+        let there = self.claims[claim].there;
+        if let Phase::Waiting { seen, gap, turn } = self.claims[claim].phase {
+            let gap = if there { gap } else { self.clock - seen };
+            let turn = if turn == Turn::PassedOver { Turn::InLine } else { turn };
+            self.becomes(claim, Phase::Waiting { seen: self.clock, gap, turn });
+        }
+    }
+}
+
+/// Who is where.
+impl Model {
+    fn on(&self, name: &str, counts: impl Fn(usize, Phase) -> bool) -> Vec<usize> {
+        let claims = self.claims.iter().enumerate();
+        let here = claims.filter(|(_, claim)| claim.terms.names.contains(&name));
+        here.filter(|(nth, claim)| counts(*nth, claim.phase)).map(|(nth, _)| nth).collect()
+    }
+
+    pub(crate) fn queue(&self, name: &str) -> Vec<usize> {
+        self.on(name, |_, phase| matches!(phase, Phase::Waiting { .. }))
+    }
+
+    pub(crate) fn holders(&self, name: &str) -> Vec<usize> {
+        self.on(name, |_, phase| matches!(phase, Phase::Active { .. }))
+    }
+
+    /// Those who wait in front of a claim, but for those who were passed over.
+    fn ahead(&self, name: &str, claim: usize) -> Vec<usize> {
+        self.on(name, |nth, phase| match phase {
+            Phase::Waiting { turn, .. } => nth < claim && turn != Turn::PassedOver,
+            Phase::Active { .. } | Phase::Over(_) => false,
+        })
+    }
+
+    /// Of several queues, the one it stands furthest back in.
+    pub(crate) fn position(&self, claim: usize) -> Option<usize> {
+        let before = |name: &&str| self.queue(name).iter().filter(|&&nth| nth < claim).count();
+        self.claims[claim].terms.names.iter().map(before).max().map(|before| before + 1)
+    }
+
+    /// Rules 2 and 7: next and with room on all its resources.
+    fn is_its_turn(&self, claim: usize) -> bool {
+        let names = &self.claims[claim].terms.names;
+        names.iter().all(|name| self.is_next(name, claim) && self.has_room(name, claim))
+    }
+
+    /// Rule 2, on one resource: everybody in front was called.
+    fn is_next(&self, name: &str, claim: usize) -> bool {
+        self.ahead(name, claim).into_iter().all(|nth| {
+            matches!(self.claims[nth].phase, Phase::Waiting { turn: Turn::Called { .. }, .. })
+        })
     }
 
     /// Rule 1, with those who are called in front of it as if they were there.
     fn has_room(&self, name: &str, claim: usize) -> bool {
         let together = [self.holders(name), self.ahead(name, claim), vec![claim]].concat();
-        let smallest = together.iter().map(|&nth| self.claims[nth].terms.limit).min();
-        together.len() <= smallest.expect("it is one of them") as usize
+        together.iter().all(|&nth| together.len() <= self.claims[nth].terms.limit as usize)
     }
 
-    /// The holder whose lease ran out first, if one has.
-    fn overdue(&self, name: &str) -> Option<usize> {
-        let deadline = |&nth: &usize| match self.claims[nth].phase {
-            Phase::Active { deadline, .. } => deadline,
-            Phase::Waiting { .. } | Phase::Over(_) => Time::MAX,
+    /// Of those who hold what it would have next, the one whose lease ran out first, if one has.
+    fn overdue_in_the_way(&self, claim: usize) -> Option<usize> {
+        let names = self.claims[claim].terms.names.iter();
+        let wanted = names.filter(|name| self.is_next(name, claim) && !self.has_room(name, claim));
+        let overdue = |nth: usize| match self.claims[nth].phase {
+            Phase::Active { deadline, .. } if deadline <= self.clock => Some((deadline, nth)),
+            Phase::Waiting { .. } | Phase::Active { .. } | Phase::Over(_) => None,
         };
-        let first = self.holders(name).into_iter().min_by_key(deadline);
-        first.filter(|first| deadline(first) <= self.clock)
-    }
-
-    /// Rules 4 and 8: the lease runs from the answer.
-    fn activate(&mut self, nth: usize, now: Time) -> bool {
-        self.fences += 1;
-        let claim = &mut self.claims[nth];
-        let (ttl, deadline) = (claim.terms.ttl, now.saturating_add(claim.terms.ttl));
-        claim.phase = Phase::Active { ttl, deadline, graced: false };
-        claim.fence = Some(self.fences);
-        claim.there = false;
-        true
-    }
-}
-
-/// Small words.
-impl Model {
-    fn on<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
-        (0..self.claims.len()).filter(move |&nth| self.claims[nth].terms.names.contains(&name))
-    }
-
-    /// Those who wait in front of a claim, but for those who were passed over.
-    fn ahead(&self, name: &str, claim: usize) -> Vec<usize> {
-        let counts = |nth: usize| match self.claims[nth].phase {
-            Phase::Waiting { turn, .. } => turn != Turn::PassedOver,
-            Phase::Active { .. } | Phase::Over(_) => false,
-        };
-        self.on(name).filter(|&nth| nth < claim && counts(nth)).collect()
-    }
-
-    fn is_called(&self, nth: usize) -> bool {
-        matches!(self.claims[nth].phase, Phase::Waiting { turn: Turn::Called { .. }, .. })
-    }
-
-    fn see(&mut self, nth: usize, now: Time) {
-        if let Phase::Waiting { seen, gap, turn } = &mut self.claims[nth].phase {
-            *gap = now - *seen;
-            *seen = now;
-            *turn = if *turn == Turn::PassedOver { Turn::InLine } else { *turn };
-        }
-    }
-
-    fn turn_to(&mut self, nth: usize, to: Turn) -> bool {
-        if let Phase::Waiting { turn, .. } = &mut self.claims[nth].phase {
-            *turn = to;
-        }
-        true
-    }
-
-    fn over(&mut self, nth: usize, how: &'static str) -> bool {
-        self.claims[nth].phase = Phase::Over(how);
-        self.claims[nth].there = false;
-        true
-    }
-
-    fn finish(&mut self, nth: usize, how: &'static str, now: Time) -> Answer {
-        match self.claims[nth].phase {
-            Phase::Over(status) if status == how => return Ok(nth),
-            Phase::Over(_) => return Err("cannot-end"),
-            Phase::Waiting { .. } if how == "released" => return Err("cannot-end"),
-            Phase::Waiting { .. } | Phase::Active { .. } => self.over(nth, how),
-        };
-        self.happen(now, None);
-        Ok(nth)
-    }
-
-    /// Rule 9.
-    fn owned(&self, nth: usize, key: u64) -> Answer {
-        self.kept(nth, key)?;
-        let is_owner = self.claims[nth].terms.key == key;
-        is_owner.then_some(nth).ok_or("keeper-may-only-renew")
-    }
-
-    fn kept(&self, nth: usize, key: u64) -> Answer {
-        let claim = self.claims.get(nth).ok_or("unknown")?;
-        let knows = claim.terms.key == key || claim.keepers.contains(&key);
-        knows.then_some(nth).ok_or("unknown")
+        wanted.flat_map(|name| self.holders(name)).filter_map(overdue).min().map(|(_, nth)| nth)
     }
 }

@@ -91,6 +91,19 @@ fn long_open_wait_does_not_lengthen_the_turn() {
     assert_eq!(until(&world, first), secs(65));
 }
 
+/// Rule 6. Nor does it if the claimant asks again without having closed it.
+#[test]
+fn question_from_within_an_open_wait_is_no_polling_gap() {
+    let mut world = World::new();
+    let holder = world.register(wish("a").ttl(1_000));
+    let first = world.register(wish("a").ttl(5));
+    world.wait(first);
+    world.at(60).wait(first);
+    world.leave(first).unwrap();
+    world.release(holder).unwrap();
+    assert_eq!(until(&world, first), secs(65));
+}
+
 /// Rule 6. The turn is kept: nobody else is served until it is over ...
 #[test]
 fn called_waiter_comes_late_within_its_turn_and_is_served() {

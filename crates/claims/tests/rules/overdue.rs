@@ -125,6 +125,21 @@ fn overdue_holder_of_any_resource_of_a_waiter_is_wanted() {
     }
 }
 
+/// Rule 5. Nor does it depend on it which of several overdue holders goes.
+#[test]
+fn holder_whose_lease_ran_out_first_goes_first() {
+    for names in ["a b", "b a"] {
+        let mut world = World::new();
+        let first = world.register(wish("a").at_most(2).ttl(10));
+        let second = world.register(wish("a b").at_most(2).ttl(20));
+        world.register(wish("b").at_most(2).ttl(100));
+        let newcomer = world.at(30).register(wish(names).at_most(2));
+        assert_eq!(world.status(newcomer), Active, "{names}");
+        assert_eq!(world.status(first), Expired, "{names}");
+        assert_eq!(world.status(second), Expired, "{names}");
+    }
+}
+
 /// Rule 5. It is not wanted by those whose turn it is not.
 #[test]
 fn overdue_holder_is_not_expired_for_one_that_must_wait_for_another_waiter() {

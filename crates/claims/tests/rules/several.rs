@@ -146,6 +146,46 @@ fn claim_called_off_on_one_resource_frees_the_other_for_nobody_before_it() {
     world.poll(both).unwrap();
 }
 
+/// Rules 6 and 7. An older claim comes back: all who were called in its absence are called off, also
+/// one that stands behind another which lost its turn on a resource of its own. (Such a one used to
+/// be missed, and its turn ran out while it could not be taken.)
+#[test]
+fn everybody_called_too_early_is_called_off() {
+    let mut world = World::new();
+    let holder = world.register(wish("a"));
+    let older = world.register(wish("a b").ttl(10));
+    let both = world.register(wish("a b").at_most(2));
+    let on_b = world.register(wish("b").at_most(2));
+    let on_a = world.register(wish("a").at_most(2));
+    world.release(holder).unwrap();
+    world.at(10).poll(on_a).unwrap();
+    assert_eq!(world.turn(older), Turn::PassedOver);
+    for called in [both, on_b] {
+        assert!(matches!(world.turn(called), Turn::Called { .. }));
+    }
+    assert_eq!(refused(world.poll(older)), "still-waiting");
+    for called_off in [both, on_b] {
+        assert_eq!(world.turn(called_off), Turn::InLine);
+    }
+}
+
+/// Rules 6 and 7. Two turns that end at one moment end together: a third claim, called beside both on
+/// different resources, keeps the turn it has. (It used to be called off, and called anew.)
+#[test]
+fn turns_that_end_together_leave_the_turn_of_a_third_alone() {
+    let mut world = World::new();
+    let holder = world.register(wish("a b"));
+    let on_a = world.register(wish("a").shared().ttl(10));
+    let on_b = world.register(wish("b").shared().ttl(10));
+    let both = world.register(wish("a b").shared().ttl(30));
+    world.release(holder).unwrap();
+    let turn = world.turn(both);
+    world.at(10).sweep();
+    assert_eq!(world.turn(on_a), Turn::PassedOver);
+    assert_eq!(world.turn(on_b), Turn::PassedOver);
+    assert_eq!(world.turn(both), turn);
+}
+
 /// Rule 7. A lease that runs out frees all resources of the claim, for all who wait.
 #[test]
 fn expiry_frees_every_resource() {

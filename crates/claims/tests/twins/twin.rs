@@ -1,13 +1,13 @@
 //! The engine and the reference, side by side.
 
 use claims::{
-    Claim, ClaimId, Command, Event, Farewell, KeyHash, Limit, Name, Owner, Phase, Refusal,
+    Claim, ClaimId, Command, Event, Farewell, Fence, KeyHash, Limit, Name, Owner, Phase, Refusal,
     Registration, Resources, Rules, Span, Stamp, State, Timestamp, Ttl, Turn, WallTime, engine,
 };
 use proptest::prelude::*;
 
 use super::act::{Act, Key, NAMES, Who, Wish};
-use crate::reference::{self, Answer, Model, Terms, Time};
+use crate::reference::{self, Answer, Model, QUEUE_MAX, Terms, Time};
 
 type Outcome = Result<(), TestCaseError>;
 
@@ -20,59 +20,68 @@ pub(crate) struct Twin {
     /// The engine's number for each claim of the model.
     ids: Vec<ClaimId>,
     /// The greatest fence ever given on each resource.
-    fences: [u64; NAMES.len()],
+    fences: [Fence; NAMES.len()],
+    /// Fences given since the last comparison.
+    given: Vec<(ClaimId, Fence)>,
 }
 
 /// The steps.
 impl Twin {
     pub(crate) fn new(rules: Rules) -> Self {
+        // The reference forgets nothing.
+        let (retain, ended_max) = (Span::FOREVER, usize::MAX / 2);
+        let rules = Rules { retain, ended_max, queue_max: QUEUE_MAX, ..rules };
         Self {
-            model: Model::new(rules.queue_max),
+            model: Model::default(),
             state: State::new(rules.clone()),
             replayed: State::new(rules),
             now: 0,
             ids: Vec::new(),
-            fences: [0; NAMES.len()],
+            fences: [Fence(0); NAMES.len()],
+            given: Vec::new(),
         }
     }
 
     /// Takes one step on both sides, and compares whatever can be seen.
     pub(crate) fn take(&mut self, act: &Act) -> Outcome {
+        if !matches!(act, Act::Pass(_) | Act::Sweep | Act::BeginEpoch) {
+            self.model.reach(self.now);
+        }
         match act {
             Act::Register(wish) => self.register(terms(1_000 + self.ids.len() as u64, wish)),
             Act::RegisterAgain(back) => {
-                let Some(nth) = self.nth(*back) else { return Ok(()) };
-                self.register(self.model.claims[nth].terms.clone())
+                let Some(claim) = self.claim_or_oldest(*back) else { return Ok(()) };
+                self.register(claim.terms.clone())
             }
             Act::RegisterUnder(back, wish) => {
-                let Some(nth) = self.nth(*back) else { return Ok(()) };
-                self.register(terms(self.model.claims[nth].terms.key, wish))
+                let Some(claim) = self.claim_or_oldest(*back) else { return Ok(()) };
+                self.register(terms(claim.terms.key, wish))
             }
             Act::Poll(who) => self.poll(*who),
             Act::Wait(who) => self.poll(*who).map(|()| self.attend(*who)),
             Act::Leave(who) => {
                 let (nth, key, owner) = self.owner(*who);
-                let expected = self.model.leave(nth, key, self.now);
+                let expected = self.model.leave(nth, key);
                 self.ask(Command::Leave(owner), expected)
             }
             Act::Renew(who, to) => {
                 let (nth, key, owner) = self.owner(*who);
-                let expected = self.model.renew(nth, key, *to, self.now);
+                let expected = self.model.renew(nth, key, *to);
                 self.ask(Command::Renew(owner, to.map(ttl)), expected)
             }
             Act::End(who, farewell) => {
                 let (nth, key, owner) = self.owner(*who);
-                let expected = self.model.end(nth, key, how(*farewell), self.now);
+                let expected = self.model.end(nth, Some(key), how(*farewell));
                 self.ask(Command::End(owner, *farewell), expected)
             }
             Act::Appoint(who, keeper) => {
                 let (nth, key, owner) = self.owner(*who);
-                let expected = self.model.appoint(nth, key, *keeper, self.now);
+                let expected = self.model.appoint(nth, key, *keeper);
                 self.ask(Command::Appoint(owner, key_hash(*keeper)), expected)
             }
             Act::Revoke(back) => {
                 let (nth, _, owner) = self.owner(Who { back: *back, key: Key::Own });
-                let expected = self.model.revoke(nth, self.now);
+                let expected = self.model.end(nth, None, "revoked");
                 self.ask(Command::Revoke(owner.claim), expected)
             }
             Act::Pass(span) => {
@@ -93,13 +102,13 @@ impl Twin {
 
     fn register(&mut self, terms: Terms) -> Outcome {
         let registration = registration(&terms);
-        let expected = self.model.register(terms, self.now);
+        let expected = self.model.register(terms);
         self.ask(Command::Register(registration), expected)
     }
 
     fn poll(&mut self, who: Who) -> Outcome {
         let (nth, key, owner) = self.owner(who);
-        let expected = self.model.poll(nth, key, self.now);
+        let expected = self.model.poll(nth, key);
         self.ask(Command::Activate(owner), expected)
     }
 
@@ -125,10 +134,9 @@ impl Twin {
     /// What ended before the store went down has ended, if anybody noticed. Here somebody did.
     fn restart(&mut self) -> Outcome {
         self.change(engine::sweep);
-        self.model.reach(self.now);
         self.state = self.restored();
         self.change(engine::resume);
-        self.model.resume(self.now);
+        self.model.resume();
         self.compare()?;
         prop_assert!(self.restored() == self.state, "the claims are all there is");
         Ok(())
@@ -146,11 +154,12 @@ impl Twin {
                 prop_assert_eq!(standing.claim.id, self.ids[nth], "{}", told);
                 let place = standing.place.map(|place| place.position);
                 let waits = place.is_some();
-                prop_assert_eq!(place, waits.then(|| self.model.position(nth)), "{}", told);
+                let expected = self.model.position(nth).filter(|_| waits);
+                prop_assert_eq!(place, expected, "{}", told);
             }
             (Err(Refusal::StillWaiting { claim, position, .. }), Err("still-waiting")) => {
                 let nth = self.ids.iter().position(|&id| id == claim).expect("it is known");
-                prop_assert_eq!(position, self.model.position(nth), "{}", told);
+                prop_assert_eq!(Some(position), self.model.position(nth), "{}", told);
             }
             (Err(refusal), Err(code)) => prop_assert_eq!(refusal.code(), code, "{}", told),
             (answer, expected) => {
@@ -167,6 +176,9 @@ impl Twin {
         let answer = change(&mut self.state, stamp, &mut events);
         for event in &events {
             engine::apply(&mut self.replayed, event, stamp);
+            if let Event::Activated { claim, fence, .. } = event {
+                self.given.push((*claim, *fence));
+            }
         }
         answer
     }
@@ -182,26 +194,37 @@ impl Twin {
     fn compare(&mut self) -> Outcome {
         prop_assert!(self.replayed == self.state, "the events are all that happened");
         for (expected, &id) in self.model.claims.iter().zip(&self.ids) {
-            let claim = self.state.claim(id).expect("nothing is forgotten so soon");
+            let claim = self.state.claim(id).expect("nothing is forgotten");
             prop_assert_eq!(phase(claim), seen_alike(expected.phase), "claim {}", id);
             prop_assert_eq!(claim.keepers().len(), expected.keepers.len(), "claim {}", id);
         }
-        for (name, greatest) in NAMES.iter().zip(&mut self.fences) {
+        for name in NAMES {
             let on = Name::new(name).unwrap();
             let queue: Vec<_> = self.state.queue(&on).map(|claim| claim.id).collect();
-            let expected: Vec<_> = self.model.queue(name).iter().map(|&nth| self.ids[nth]).collect();
+            let expected: Vec<_> =
+                self.model.queue(name).iter().map(|&nth| self.ids[nth]).collect();
             prop_assert_eq!(queue, expected, "the queue of {}", name);
             // In order of their fences, as each side counts them.
-            let fence = |claim: &&Claim| claim.activation().map(|activation| activation.fence.0);
             let mut holders: Vec<_> = self.state.holders(&on).collect();
-            holders.sort_by_key(fence);
+            holders.sort_by_key(|claim| claim.activation().map(|activation| activation.fence));
+            let holders: Vec<_> = holders.iter().map(|claim| claim.id).collect();
             let mut expected = self.model.holders(name);
             expected.sort_by_key(|&nth| self.model.claims[nth].fence);
             let expected: Vec<_> = expected.iter().map(|&nth| self.ids[nth]).collect();
-            let ids: Vec<_> = holders.iter().map(|claim| claim.id).collect();
-            prop_assert_eq!(ids, expected, "the holders of {}", name);
-            let newest = holders.last().and_then(fence).unwrap_or(0);
-            *greatest = newest.max(*greatest);
+            prop_assert_eq!(holders, expected, "the holders of {}", name);
+        }
+        self.compare_fences()
+    }
+
+    /// Rule 8. The order of two activations on different resources is nobody's business.
+    fn compare_fences(&mut self) -> Outcome {
+        for (claim, fence) in std::mem::take(&mut self.given) {
+            let claim = self.state.claim(claim).expect("it was active just now");
+            for name in claim.resources.as_slice() {
+                let nth = NAMES.iter().position(|on| *on == name.as_str()).expect("one of three");
+                prop_assert!(fence > self.fences[nth], "fence {} is not new", fence);
+                self.fences[nth] = fence;
+            }
         }
         Ok(())
     }
@@ -209,6 +232,10 @@ impl Twin {
     /// The claim so many before the newest.
     fn nth(&self, back: usize) -> Option<usize> {
         self.ids.len().checked_sub(back + 1)
+    }
+
+    fn claim_or_oldest(&self, back: usize) -> Option<&reference::Claim> {
+        self.model.claims.get(self.nth(back).unwrap_or(0))
     }
 
     /// What somebody says it is, on either side.

@@ -27,9 +27,16 @@ impl Client {
                 says: answer.says,
             },
         );
-        let Some(stage) = self.pursuit.as_ref().map(|pursuit| pursuit.stage) else {
+        let Some(pursuit) = &self.pursuit else {
             return false;
         };
+        let stage = pursuit.stage;
+        // A registration that arrived when its claim was over and forgotten made another one. What
+        // is said of the first does not count any more.
+        let known = pursuit.owner.map(|owner| owner.claim);
+        if answer.says.claim().is_some_and(|claim| Some(claim) < known) {
+            return false;
+        }
         match (stage, answer.says) {
             (_, Says::Ended(_, status)) => self.told_over(Some(status), desk),
             (_, Says::Over) => self.told_over(None, desk),

@@ -83,7 +83,7 @@ impl Content {
         for (block, before) in std::mem::take(&mut self.dirty) {
             match rng.below(4) {
                 0 => {}
-                1 | 2 => self.bring_back(block, &before, |_| true),
+                1 => self.bring_back(block, &before, |_| true),
                 _ => self.bring_back(block, &before, |_| rng.coin()),
             }
         }

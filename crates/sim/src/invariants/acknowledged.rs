@@ -27,9 +27,7 @@ impl Acknowledged {
             return Ok(());
         };
         let status = Status::from(*ending);
-        if let Some(told) = self.told.get_mut(claim) {
-            *told = Says::Ended(*claim, status.as_str());
-        }
+        self.told.insert(*claim, Says::Ended(*claim, status.as_str()));
         let farewells = &moment.occasion.farewells;
         match *ending == Ending::Expired || farewells.contains(&(*claim, *ending)) {
             true => Ok(()),
@@ -53,15 +51,20 @@ impl Acknowledged {
         Ok(())
     }
 
-    pub(super) fn recovered(&mut self, state: &State) -> Checked {
-        let first_remembered = state.claims_after(None).next().map(|claim| claim.id);
+    /// The store has `state` after a restart. A batch that was in flight when it stopped may have
+    /// forgotten claims, too.
+    pub(super) fn recovered(&mut self, state: &State, in_flight: Option<&State>) -> Checked {
         for (&id, &told) in &self.told {
             let now = state.claim(id);
             let status = now.map(|claim| claim.status());
             let fence = now.and_then(|claim| claim.activation().map(|given| given.fence));
-            let ended_by_itself = status == Some(Status::Expired);
-            let may_have_ended = ended_by_itself
-                || (self.asked_to_end.contains(&id) && status.is_none_or(|s| s > Status::Active));
+            let forgotten = in_flight.is_some_and(|state| state.claim(id).is_none());
+            let may_have_ended = match status {
+                Some(Status::Waiting | Status::Active) => false,
+                Some(Status::Expired) => true,
+                Some(_) => self.asked_to_end.contains(&id),
+                None => forgotten,
+            };
             let holds = match told {
                 Says::Waiting(_) => {
                     may_have_ended || matches!(status, Some(Status::Waiting | Status::Active))
@@ -88,10 +91,8 @@ impl Acknowledged {
                 *told = Says::Ended(id, status.as_str());
             }
         }
-        // What is over and forgotten by then cannot be asked about any more.
-        self.told.retain(|id, told| {
-            !matches!(told, Says::Ended(..)) || first_remembered.is_some_and(|first| *id >= first)
-        });
+        // What is forgotten cannot be asked about any more.
+        self.told.retain(|id, _| state.claim(*id).is_some());
         Ok(())
     }
 }

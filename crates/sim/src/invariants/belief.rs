@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use claims::{ClaimId, Ending, Event, Timestamp};
+use claims::{ClaimId, Ending, Event, State, Status, Timestamp};
 
 use super::legal::is_legal;
 use super::{Checked, Violation};
@@ -27,6 +27,13 @@ impl Belief {
         {
             self.revoked.insert(*claim);
         }
+    }
+
+    /// A revocation may have been in a batch that nobody heard of.
+    pub(super) fn recovered(&mut self, state: &State) {
+        let revoked = state.claims_after(None);
+        let revoked = revoked.filter(|claim| claim.status() == Status::Revoked);
+        self.revoked.extend(revoked.map(|claim| claim.id));
     }
 
     /// Looks at everything that client `nth` believes to hold.

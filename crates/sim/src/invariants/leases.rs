@@ -36,13 +36,10 @@ impl Leases {
             }
             Event::Renewed { claim, ttl, .. } => self.begin(*claim, ttl.span(), now),
             Event::Ended { claim, ending } => {
-                let due = self.due.remove(claim);
-                if let Some(due) = due.filter(|due| *ending == Ending::Expired && now < due.at) {
-                    let early = due.at.since(now).as_micros() as f64 / 1e6;
-                    return Err(Violation::of(
-                        "a lease lasts its ttl",
-                        format!("claim {claim} expired {early:.6} s too early"),
-                    ));
+                if let Some(due) = self.due.remove(claim)
+                    && *ending == Ending::Expired
+                {
+                    return check_expired(*claim, due, now);
                 }
             }
             Event::Registered { .. }
@@ -67,12 +64,24 @@ impl Leases {
         self.due.insert(claim, due);
     }
 
-    /// The restart gives every holder its ttl again, once. A holder that only the state knows was
-    /// made by a batch that nobody heard of.
-    pub(super) fn recovered(&mut self, state: &State, now: Timestamp) {
-        self.due.retain(|&claim, _| {
-            let phase = state.claim(claim).map(|claim| &claim.phase);
-            matches!(phase, Some(Phase::Active(_)))
+    /// The restart gives every holder its ttl again, once. The leases that `begun` in a batch that
+    /// nobody heard of are new to us.
+    pub(super) fn recovered(
+        &mut self,
+        state: &State,
+        now: Timestamp,
+        begun: &[ClaimId],
+    ) -> Checked {
+        for (&id, &due) in &self.due {
+            if let Some(Phase::Ended(ended)) = state.claim(id).map(|claim| &claim.phase)
+                && ended.ending == Ending::Expired
+            {
+                check_expired(id, due, ended.at.at)?;
+            }
+        }
+        self.due.retain(|claim, _| {
+            let phase = state.claim(*claim).map(|claim| &claim.phase);
+            matches!(phase, Some(Phase::Active(_))) && !begun.contains(claim)
         });
         for claim in state.claims_after(None) {
             let Phase::Active(active) = &claim.phase else {
@@ -84,18 +93,22 @@ impl Leases {
                 ttl,
                 graced: false,
             });
-            if due.ttl != ttl {
-                // So was a renewal that nobody heard of.
-                *due = Due {
-                    at: now,
-                    ttl,
-                    graced: false,
-                };
-            }
             if !due.graced {
-                due.at = due.at.max(now + ttl);
+                due.at = due.at.max(now + due.ttl);
                 due.graced = true;
             }
         }
+        Ok(())
+    }
+}
+
+fn check_expired(claim: ClaimId, due: Due, at: Timestamp) -> Checked {
+    let early = due.at.since(at);
+    match early > Span::ZERO {
+        true => Err(Violation::of(
+            "a lease lasts its ttl",
+            format!("claim {claim} expired {:.6} s too early", early.as_micros() as f64 / 1e6),
+        )),
+        false => Ok(()),
     }
 }

@@ -17,7 +17,7 @@ mod served;
 mod timeline;
 mod turns;
 
-use claims::{ClaimId, Ending, Event, KeyHash, Span, Stamp, State, Timestamp, WallTime};
+use claims::{ClaimId, Ending, Event, KeyHash, Span, Stamp, State, Timestamp};
 use registry::embedded::{Batch, Options};
 
 use self::acknowledged::Acknowledged;
@@ -164,21 +164,16 @@ impl Checks {
         self.replay.stopped(in_flight);
     }
 
-    /// The server tries to start.
-    pub(crate) fn restarts(&mut self, wall: WallTime) {
-        self.replay.restarts(wall);
-    }
-
     /// The server is back with `state`, at `now` of its own time, when its clock reads `boot`.
     pub(crate) fn recovered(&mut self, state: &State, now: Timestamp, boot: Span) -> Checked {
-        self.acknowledged.recovered(state)?;
+        self.acknowledged.recovered(state, self.replay.in_flight())?;
         self.timeline.recovered(now, boot)?;
-        self.replay.recovered(state, now)?;
+        self.belief.recovered(state);
+        let begun = self.replay.recovered(state, now)?;
         legal::check_all(state)?;
         self.fences.recovered(state)?;
         self.one_claim.recovered(state)?;
-        self.leases.recovered(state, now);
-        Ok(())
+        self.leases.recovered(state, now, &begun)
     }
 
     /// A client may believe in more than before.

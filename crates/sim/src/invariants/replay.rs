@@ -2,8 +2,10 @@
 //! now and then while it runs, and after every recovery. A batch that was in flight when the server
 //! stopped may be there or not, but only as a whole.
 
-use claims::engine::{apply, resume};
-use claims::{Event, Rules, Stamp, State, Timestamp, WallTime};
+use claims::engine::apply;
+use claims::{
+    Claim, ClaimId, Ending, Event, Phase, Rules, Stamp, State, Timestamp, Turn, WallTime,
+};
 use registry::embedded::Batch;
 
 use super::{Checked, Violation};
@@ -18,8 +20,6 @@ pub(super) struct Replay {
     commits: u32,
     /// What the store knew in the middle of the commit in which it stopped.
     in_flight: Option<State>,
-    /// The times of day at which restarts were tried since.
-    tries: Vec<WallTime>,
 }
 
 impl Replay {
@@ -29,12 +29,15 @@ impl Replay {
             position: 0,
             commits: 0,
             in_flight: None,
-            tries: Vec::new(),
         }
     }
 
     pub(super) fn mirror(&self) -> &State {
         &self.mirror
+    }
+
+    pub(super) fn in_flight(&self) -> Option<&State> {
+        self.in_flight.as_ref()
     }
 
     pub(super) fn apply(&mut self, event: &Event, stamp: Stamp) {
@@ -63,43 +66,79 @@ impl Replay {
         }
     }
 
-    /// A restart begins; whether it succeeds is not known.
-    pub(super) fn restarts(&mut self, wall: WallTime) {
-        self.tries.push(wall);
-    }
-
-    /// The store has `state` after a restart at `now`. Restarts that were cut short may have made
-    /// their change as well.
-    pub(super) fn recovered(&mut self, state: &State, now: Timestamp) -> Checked {
+    /// The store has `state` after a restart at `now`. Gives the leases that began in the batch nobody
+    /// heard of, if that is there.
+    pub(super) fn recovered(
+        &mut self,
+        state: &State,
+        now: Timestamp,
+    ) -> Result<Vec<ClaimId>, Violation> {
         let in_flight = self.in_flight.take();
-        let tries = std::mem::take(&mut self.tries);
-        let last = *tries.last().expect("a restart was tried");
         let found = in_flight.iter().chain([&self.mirror]).find_map(|before| {
-            tries.iter().rev().find_map(|&wall| {
-                let mut after = before.clone();
-                restart(&mut after, Stamp { at: now, wall });
-                if wall != last {
-                    restart(&mut after, Stamp { at: now, wall: last });
-                }
-                (after == *state).then_some(after)
-            })
+            let mut after = before.clone();
+            restart(&mut after, state, now);
+            (after == *state).then(|| (begun_between(&self.mirror, before), after))
         });
-        if let Some(after) = found {
-            self.mirror = after;
-            return Ok(());
+        match found {
+            Some((begun, after)) => {
+                self.mirror = after;
+                Ok(begun)
+            }
+            None => violated("after a restart the state is not what the committed events say"),
         }
-        violated("after a restart the state is not what the committed events say")
     }
 }
 
-/// What every restart does (rule 11).
-fn restart(state: &mut State, stamp: Stamp) {
+/// What a restart does (rule 11): it resumes, and then settles what that made possible. In which order
+/// the store settles is not written down, so those events are read off the `outcome`: somebody is
+/// called, or a lease that lived on the grace of an earlier restart is over.
+fn restart(state: &mut State, outcome: &State, now: Timestamp) {
     let tally = state.tally();
-    if tally.active + tally.waiting > 0 {
-        resume(state, stamp, &mut Vec::new());
+    if tally.active + tally.waiting == 0 {
+        return;
+    }
+    let at_now = Stamp {
+        at: now,
+        wall: WallTime::default(),
+    };
+    apply(state, &Event::Resumed, at_now);
+    let changed = outcome.claims_after(None).filter_map(|claim| {
+        let before = state.claim(claim.id).filter(|before| *before != claim)?;
+        match (&before.phase, &claim.phase) {
+            (Phase::Waiting(before), Phase::Waiting(waiting)) => match waiting.turn {
+                Turn::Called { until } if before.turn == Turn::InLine => {
+                    let claim = claim.id;
+                    Some((Event::Called { claim, until }, at_now))
+                }
+                Turn::Called { .. } | Turn::InLine | Turn::PassedOver => None,
+            },
+            (Phase::Waiting(_) | Phase::Active(_), Phase::Ended(ended)) => {
+                let (claim, ending) = (claim.id, Ending::Expired);
+                Some((Event::Ended { claim, ending }, ended.at))
+            }
+            _ => None,
+        }
+    });
+    let changed: Vec<(Event, Stamp)> = changed.collect();
+    for (event, stamp) in changed {
+        apply(state, &event, stamp);
     }
 }
 
-fn violated(what: &str) -> Checked {
+/// Claims whose lease is another one in `after`.
+fn begun_between(before: &State, after: &State) -> Vec<ClaimId> {
+    let deadline = |claim: &Claim| match &claim.phase {
+        Phase::Active(active) => Some(active.deadline),
+        Phase::Waiting(_) | Phase::Ended(_) => None,
+    };
+    let known = |claim: &&Claim| {
+        let was = before.claim(claim.id).and_then(deadline);
+        deadline(claim).is_some() && was != deadline(claim)
+    };
+    let begun = after.claims_after(None).filter(known);
+    begun.map(|claim| claim.id).collect()
+}
+
+fn violated<T>(what: &str) -> Result<T, Violation> {
     Err(Violation::of("replay equals state", what))
 }

@@ -19,7 +19,7 @@ pub(super) struct Timeline {
     reached: Timestamp,
     boot: Span,
     /// The disk is or was full: while nothing can be written down, time may stand still until then.
-    excused_until: Span,
+    excused_until: Timestamp,
 }
 
 impl Timeline {
@@ -32,7 +32,7 @@ impl Timeline {
     pub(super) fn check(&mut self, batch: &Batch, full: bool) -> Checked {
         let at = batch.stamp.at;
         if full {
-            self.excused_until = Span::from_micros(self.boot.as_micros() + EXCUSED.as_micros());
+            self.excused_until = at + EXCUSED;
         }
         if at < self.committed {
             return violated("it ran backwards".to_owned());
@@ -41,7 +41,7 @@ impl Timeline {
             let more = at.since(self.reached).as_micros() as f64 / 1e6;
             return violated(format!("it counts {more:.6} s in which nobody was served"));
         }
-        if at < self.reached && self.boot > self.excused_until {
+        if at < self.reached && at > self.excused_until {
             let less = self.reached.since(at).as_micros() as f64 / 1e6;
             return violated(format!("it misses {less:.6} s in which it served"));
         }
@@ -63,7 +63,7 @@ impl Timeline {
         self.committed = now;
         self.reached = now;
         self.boot = boot;
-        self.excused_until = Span::ZERO;
+        self.excused_until = Timestamp::ZERO;
         Ok(())
     }
 }

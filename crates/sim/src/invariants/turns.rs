@@ -1,6 +1,7 @@
 //! **Turns in order.** A claim becomes active only if everybody who came before it was passed over,
 //! or was called and leaves room (rules 2, 6 and 7); and only if its claimant is there (rule 3). A
-//! called waiter's turn is kept as long as promised, and nobody who is there is passed over.
+//! called waiter's turn is kept as long as promised and not longer, and nobody who is there is passed
+//! over.
 //!
 //! The store settles what became due as of the moment it was due, which lies between two readings of
 //! its clock; so "now" is anywhere after the reading before.
@@ -15,9 +16,9 @@ pub(super) fn check(moment: &Moment<'_>) -> Checked {
         Event::Activated { claim, .. } => check_activated(moment, *claim),
         Event::Called { claim, until } => check_called(moment, *claim, *until),
         Event::PassedOver { claim } => check_passed_over(moment, *claim),
+        Event::CalledOff { claim } => check_called_off(moment, *claim),
         Event::Registered { .. }
         | Event::Seen { .. }
-        | Event::CalledOff { .. }
         | Event::Renewed { .. }
         | Event::Ended { .. }
         | Event::Appointed { .. }
@@ -78,6 +79,24 @@ fn check_passed_over(moment: &Moment<'_>, id: ClaimId) -> Checked {
     match waiter(moment, id).map(|(_, waiting)| waiting.turn) {
         Some(Turn::Called { until }) if until <= moment.stamp.at => Ok(()),
         Some(_) | None => violated(format!("claim {id} was passed over before its turn was over")),
+    }
+}
+
+/// A turn is called off because somebody came back and stands in front; otherwise it would never be
+/// over.
+fn check_called_off(moment: &Moment<'_>, id: ClaimId) -> Checked {
+    let Some((claim, _)) = waiter(moment, id) else {
+        return violated(format!("claim {id} was called off without waiting"));
+    };
+    let free = claim.resources.as_slice().iter().all(|name| {
+        let first = moment.mirror.queue(name);
+        let mut first = first.filter(|claim| turn_of(claim) != Some(Turn::PassedOver));
+        let holders = moment.mirror.holders(name).map(|holder| holder.limit);
+        first.next().map(|claim| claim.id) == Some(id) && is_legal(holders.chain([claim.limit]))
+    });
+    match free {
+        true => violated(format!("the turn of claim {id} is kept for ever")),
+        false => Ok(()),
     }
 }
 

@@ -27,7 +27,6 @@ impl Server {
         story: &mut Story,
     ) -> Result<Restart, Violation> {
         let reading = self.reading(now);
-        checks.restarts(reading.wall);
         self.disk.begin_commit();
         let opened = Ledger::open(self.disk.clone(), self.options.clone(), reading);
         self.disk.take_latency();

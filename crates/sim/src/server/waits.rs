@@ -31,6 +31,11 @@ impl Waits {
         self.0.iter().map(|wait| wait.owner.claim)
     }
 
+    /// When the first of them has lasted long enough.
+    pub(super) fn next_end(&self) -> Option<Timestamp> {
+        self.0.iter().map(|wait| wait.until).min()
+    }
+
     /// Takes out the wait of a request.
     pub(super) fn close(&mut self, request: RequestId) -> Option<Wait> {
         let nth = self.0.iter().position(|wait| wait.request == request)?;

@@ -124,7 +124,7 @@ impl World {
         if !self.server.is_up() {
             return;
         }
-        match self.rng.below(5) {
+        match self.rng.below(8) {
             0 => self.stop_server(None, None),
             1 => self.server.stops_after_answer = true,
             _ => {
@@ -135,9 +135,9 @@ impl World {
     }
 
     pub(super) fn draw_crash_point(&mut self) -> CrashAt {
-        match self.rng.below(3) {
-            0 => CrashAt::BeforeSync(self.rng.between(1, 3) as u32),
-            1 => CrashAt::AfterSync(self.rng.between(1, 3) as u32),
+        match self.rng.below(4) {
+            0 | 1 => CrashAt::BeforeSync(self.rng.between(1, 3) as u32),
+            2 => CrashAt::AfterSync(self.rng.between(1, 3) as u32),
             _ => CrashAt::Operation(self.rng.between(1, 12) as u32),
         }
     }
@@ -152,8 +152,8 @@ impl World {
     }
 
     fn cut(&mut self, way: Way) {
-        let client = ClientId(self.rng.index(self.clients.len()));
-        let until = self.now + self.rng.spread(Span::from_secs(2));
+        let client = self.draw_victim();
+        let until = self.now + self.rng.spread(self.swarm.faults.outage);
         self.net.cut_until(client, way, until);
         let fault = match way {
             Way::ToServer => Fault::CutToServer(client),
@@ -163,10 +163,24 @@ impl World {
         self.agenda.add(until, Happening::FaultEnds(fault));
     }
 
+    /// Any client, but rather one that believes it holds something: there it hurts.
+    fn draw_victim(&mut self) -> ClientId {
+        let any = ClientId(self.rng.index(self.clients.len()));
+        if self.rng.coin() {
+            return any;
+        }
+        let believers = self.clients.iter().filter(|client| client.belief(self.now).is_some());
+        let believers: Vec<ClientId> = believers.map(|client| client.id).collect();
+        match believers.is_empty() {
+            true => any,
+            false => self.rng.pick(&believers),
+        }
+    }
+
     fn pause_client(&mut self) {
-        let client = ClientId(self.rng.index(self.clients.len()));
+        let client = self.draw_victim();
         if self.clients[client.0].paused_at.is_none() {
-            let pause = self.rng.spread(Span::from_secs(2));
+            let pause = self.rng.spread(self.swarm.faults.outage);
             self.clients[client.0].pause(self.now);
             self.story.tell(self.now, Note::Pauses(client, pause));
             self.plan(pause, Happening::ClientResumes(client));
@@ -174,7 +188,7 @@ impl World {
     }
 
     fn kill_client(&mut self) {
-        let client = ClientId(self.rng.index(self.clients.len()));
+        let client = self.draw_victim();
         if self.clients[client.0].alive {
             self.story.tell(self.now, Note::Dies(client));
             self.clients[client.0].die(&mut self.post);

@@ -1,6 +1,5 @@
 //! What happens to the server.
 
-use claims::clock::TICK;
 use claims::{Span, State};
 
 use super::{World, draw_rate};
@@ -25,8 +24,6 @@ impl World {
         match self.server.start(self.now, &mut self.checks, &mut self.story)? {
             Restart::Up => {
                 self.figures.starts += 1;
-                let life = self.server.life;
-                self.plan(TICK, Happening::ServerTicks { life });
                 return self.next_work();
             }
             Restart::Crashed => self.stop_server(None, None),
@@ -35,15 +32,15 @@ impl World {
         Ok(())
     }
 
-    pub(super) fn server_ticks(&mut self) -> Checked {
+    pub(super) fn server_ticks(&mut self, tick: u32) -> Checked {
         let life = self.server.life;
-        if self.server.paused {
-            self.put_off_server.push(Happening::ServerTicks { life });
+        if tick != self.server.tick {
             return Ok(());
         }
-        let clock = &self.server.clock;
-        let next = clock.when(clock.read(self.now) + TICK);
-        self.agenda.add(next, Happening::ServerTicks { life });
+        if self.server.paused {
+            self.put_off_server.push(Happening::ServerTicks { life, tick });
+            return Ok(());
+        }
         self.work()
     }
 
@@ -83,7 +80,6 @@ impl World {
             return Ok(());
         }
         let answers = self.server.release_answers();
-        self.look_for_rest()?;
         let count = answers.len();
         if count > 0 {
             self.story.tell(self.now, Note::AnswersLeave(count));
@@ -109,11 +105,16 @@ impl World {
         if self.server.has_work() {
             self.plan(GATHER, Happening::ServerWorks { life });
         }
+        self.server.tick += 1;
+        let tick = self.server.tick;
+        if let Some(at) = self.server.next_look(self.now) {
+            self.agenda.add(at, Happening::ServerTicks { life, tick });
+        }
         if self.server.take_chore() {
             let soon = self.rng.spread(Span::from_millis(2));
             self.plan(soon, Happening::ChoreRuns { life });
         }
-        Ok(())
+        self.look_for_rest()
     }
 
     fn send_answer(&mut self, client: ClientId, answer: Answer) {

@@ -1,0 +1,68 @@
+//! What a decision costs, on one core, without any store around it.
+//!
+//! `cargo bench -p claims --bench engine` prints two tables (`-- --quick` for a glance):
+//!
+//! * Nobody in the way: a claim is registered, and released, while few or very many others live.
+//! * A queue: joining, giving up from anywhere in it, asking from anywhere in it, and the release that
+//!   makes the first waiter a holder, with ten to a million waiters.
+//!
+//! The cost in the short queue is measured twice. Ten waiters alone in the world fit into the
+//! processor's first cache, and a million claims fit into none: that comparison is mostly one of
+//! caches. So the same is done with ten waiters in each of very many queues. As many claims live then
+//! as in the longest queue, and what is left is the cost of its length.
+#![allow(clippy::print_stdout, reason = "a benchmark speaks to people")]
+
+mod queue;
+mod uncontended;
+mod world;
+
+use queue::{Costs, Queues};
+use uncontended::Names;
+
+fn main() {
+    let quick = std::env::args().any(|arg| arg == "--quick");
+    let (most, rounds) = if quick { (100_000, 2_000) } else { (1_000_000, 20_000) };
+    // First, while nothing was freed yet: what is freed is not always given back.
+    let waiter = queue::bytes_per_waiter(most);
+
+    println!("{:<44} {:>14} {:>8}", format!("{most} held, or none"), "decisions/s", "ns each");
+    for (label, live, claimed) in [
+        ("a thousand names", 0, Names::Thousand),
+        ("a thousand names, and others held", most, Names::Thousand),
+        ("any of those held", most, Names::AnyHeld),
+    ] {
+        let per_second = uncontended::decisions_per_second(live, claimed, rounds * 20);
+        println!("{label:<44} {per_second:>14.0} {:>8.0}", 1e9 / per_second);
+    }
+
+    println!();
+    println!(
+        "{:<44} {:>8} {:>8} {:>8} {:>9}",
+        "median ns per decision", "enqueue", "cancel", "poll", "handover"
+    );
+    let alone = row("10 waiters, nobody else", Queues { count: 1, length: 10 }, rounds);
+    for length in [1_000, 100_000] {
+        row(&format!("{length} waiters"), Queues { count: 1, length }, rounds);
+    }
+    let crowded = Queues { count: most / 10, length: 10 };
+    let crowd = row(&format!("10 waiters, {} such queues", most / 10), crowded, rounds);
+    let longest = row(&format!("{most} waiters"), Queues { count: 1, length: most }, rounds);
+    print_ratio("longest : 10 among as many claims", &longest, &crowd);
+    print_ratio("longest : 10 alone", &longest, &alone);
+    println!();
+    println!("{:<44} {:>8} bytes", "memory per waiter", waiter);
+}
+
+fn row(label: &str, queues: Queues, rounds: usize) -> Costs {
+    let costs = queue::measure(queues, rounds);
+    let [enqueue, cancel, poll, handover] = costs.median_ns;
+    println!("{label:<44} {enqueue:>8} {cancel:>8} {poll:>8} {handover:>9}");
+    costs
+}
+
+fn print_ratio(label: &str, above: &Costs, below: &Costs) {
+    let pairs = above.median_ns.iter().zip(&below.median_ns);
+    let ratios: Vec<f64> = pairs.map(|(above, below)| *above as f64 / *below as f64).collect();
+    let [enqueue, cancel, poll, handover] = ratios[..] else { return };
+    println!("{label:<44} {enqueue:>8.1} {cancel:>8.1} {poll:>8.1} {handover:>9.1}");
+}
