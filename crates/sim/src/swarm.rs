@@ -164,7 +164,7 @@ fn faults(rng: &mut Rng) -> Faults {
         kill_client: sometimes(rng, &[3_000, 10_000]),
         revoke: sometimes(rng, &[20_000]).filter(|_| rng.permille(300)),
         wall_jump: sometimes(rng, &[5_000]),
-        drift_ppm: rng.pick(&[0, 1_000, DRIFT_PPM_MAX, DRIFT_PPM_MAX]),
+        drift_ppm: rng.pick(&[0, DRIFT_PPM_MAX, DRIFT_PPM_MAX]),
     }
 }
 
@@ -181,7 +181,7 @@ fn options(rng: &mut Rng, planted: Option<Planted>) -> Options {
             events_max: rng.pick(&[8, 16]),
             ..Rules::default()
         },
-        segment_bytes: rng.pick(&[4, 8, 16, 32]) << 10,
+        segment_bytes: rng.pick(&[4, 8, 32, 32]) << 10,
         snapshot_after: rng.between(2, 24) << 10,
         snapshot_slice: rng.pick(&[1, 4, 16, 100]),
         ..Options::default()

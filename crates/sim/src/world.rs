@@ -185,9 +185,9 @@ fn draw_clock(rng: &mut Rng, swarm: &Swarm) -> Clock {
 fn draw_rate(rng: &mut Rng, swarm: &Swarm) -> u64 {
     let drift = swarm.faults.drift_ppm;
     // The extremes matter most.
-    match rng.below(4) {
-        0 => 1_000_000 - drift,
-        1 => 1_000_000 + drift,
+    match rng.below(5) {
+        0 | 1 => 1_000_000 - drift,
+        2 | 3 => 1_000_000 + drift,
         _ => 1_000_000 - drift + rng.below(2 * drift + 1),
     }
 }
