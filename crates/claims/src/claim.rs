@@ -133,6 +133,16 @@ pub enum Phase {
     Ended(Box<Ended>),
 }
 
+impl Phase {
+    /// Whether a claim stands where it stood: a waiter that only asked again.
+    pub(crate) fn is_at_the_place_of(&self, before: &Self) -> bool {
+        match (self, before) {
+            (Self::Waiting(is), Self::Waiting(was)) => is.turn == was.turn,
+            _ => false,
+        }
+    }
+}
+
 /// What is known of a waiter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

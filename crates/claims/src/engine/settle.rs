@@ -39,7 +39,6 @@ pub(super) fn settle_slot(
         return Some(expired(claim));
     }
     let mut room = Room::beside(resource);
-    let mut called = 0;
     for id in resource.waiting() {
         let Record { claim, slots } = state.record(id);
         let waiting = waiting(claim);
@@ -61,12 +60,11 @@ pub(super) fn settle_slot(
         match waiting.turn {
             Turn::Called { until } if is_kept(state, until, now) => {
                 room = room.with(claim.limit);
-                called += 1;
-                if called == state.rules.called_max {
-                    return None;
-                }
             }
             Turn::Called { .. } => return Some(Event::PassedOver { claim: id }),
+            // As many as may be called at once are called already, here or elsewhere. That bounds
+            // this walk, and is the same whichever of its resources is settled first.
+            Turn::InLine | Turn::PassedOver if !may_be_called(state, slots) => return None,
             Turn::InLine | Turn::PassedOver => {
                 let until = now + turn_kept_for(state, claim, waiting);
                 return Some(Event::Called { claim: id, until });
@@ -74,6 +72,11 @@ pub(super) fn settle_slot(
         }
     }
     None
+}
+
+fn may_be_called(state: &State, slots: &Slots) -> bool {
+    let mut resources = slots.as_slice().iter().map(|&slot| &state.index[slot]);
+    resources.all(|resource| resource.called() < state.rules.called_max)
 }
 
 /// Rule 6: how long a turn is kept.

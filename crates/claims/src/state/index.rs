@@ -258,6 +258,11 @@ impl Resource {
         merged(self.waiting(), passed_over)
     }
 
+    /// How many were called.
+    pub(crate) fn called(&self) -> usize {
+        self.lines.as_ref().map_or(0, |lines| lines.called.len())
+    }
+
     /// The last of those who were called.
     pub(crate) fn last_called(&self) -> Option<ClaimId> {
         self.lines.as_ref()?.called.last()

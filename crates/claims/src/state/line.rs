@@ -18,11 +18,23 @@ const CHUNK: usize = 1024;
 
 /// A sorted sequence of claim ids. No chunk is empty but the only one: a line that empties keeps its
 /// memory for the next claim.
-#[derive(Debug, Default, Clone, Eq)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Line {
     chunks: VecDeque<VecDeque<ClaimId>>,
+    /// What is known of each chunk without going there: the search and the sum stay in a few
+    /// kilobytes, however long the line is.
+    heads: VecDeque<Head>,
     len: usize,
 }
+
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    /// The first in the chunk; of an empty one, the last that was first.
+    first: ClaimId,
+    len: usize,
+}
+
+impl Eq for Line {}
 
 impl PartialEq for Line {
     /// The same claims in the same order, however they are cut into chunks.
@@ -47,32 +59,31 @@ impl Line {
     /// How many stand before `id`, whether or not it is in line itself.
     pub(crate) fn before(&self, id: ClaimId) -> usize {
         let nth = self.chunk_of(id);
-        let in_front: usize = self.chunks.iter().take(nth).map(VecDeque::len).sum();
+        let in_front: usize = self.heads.iter().take(nth).map(|head| head.len).sum();
         in_front + self.chunks.get(nth).map_or(0, |chunk| chunk.partition_point(|&at| at < id))
     }
 
     /// Joins at its place: the end for a newcomer, further ahead for one that comes back.
     pub(crate) fn insert(&mut self, id: ClaimId) {
+        self.len += 1;
         let nth = self.chunk_of(id);
         let Some(chunk) = self.chunks.get_mut(nth) else {
-            self.chunks.push_back(VecDeque::from([id]));
-            self.len += 1;
-            return;
+            return self.add_chunk(nth, VecDeque::from([id]));
         };
         let place = chunk.partition_point(|&at| at < id);
         debug_assert_ne!(chunk.get(place), Some(&id), "a claim stands in a line once");
-        self.len += 1;
         if chunk.len() < CHUNK {
             chunk.insert(place, id);
         } else if place == CHUNK {
             // The usual case at the end of the line: full chunks stay full.
-            self.chunks.insert(nth + 1, VecDeque::from([id]));
+            self.add_chunk(nth + 1, VecDeque::from([id]));
         } else {
             let mut back = chunk.split_off(CHUNK / 2);
             let half = if place <= CHUNK / 2 { chunk } else { &mut back };
             half.insert(half.partition_point(|&at| at < id), id);
-            self.chunks.insert(nth + 1, back);
+            self.add_chunk(nth + 1, back);
         }
+        self.look_at(nth);
     }
 
     /// Leaves the line. False if it was not in it.
@@ -86,17 +97,29 @@ impl Line {
         };
         chunk.remove(place);
         self.len -= 1;
-        if chunk.is_empty() && self.chunks.len() > 1 {
+        self.look_at(nth);
+        if self.heads[nth].len == 0 && self.chunks.len() > 1 {
             self.chunks.remove(nth);
+            self.heads.remove(nth);
         }
         true
     }
 
     /// The chunk in which `id` is or belongs: the last one that starts at or before it.
     fn chunk_of(&self, id: ClaimId) -> usize {
-        let starts_after =
-            |chunk: &VecDeque<ClaimId>| chunk.front().is_some_and(|&first| first > id);
-        self.chunks.partition_point(|chunk| !starts_after(chunk)).saturating_sub(1)
+        self.heads.partition_point(|head| head.first <= id).saturating_sub(1)
+    }
+
+    fn add_chunk(&mut self, nth: usize, chunk: VecDeque<ClaimId>) {
+        self.heads.insert(nth, Head { first: chunk[0], len: chunk.len() });
+        self.chunks.insert(nth, chunk);
+    }
+
+    /// Brings the head of a changed chunk up to date.
+    fn look_at(&mut self, nth: usize) {
+        let (chunk, head) = (&self.chunks[nth], &mut self.heads[nth]);
+        head.len = chunk.len();
+        head.first = chunk.front().copied().unwrap_or(head.first);
     }
 }
 

@@ -37,7 +37,9 @@ pub struct State {
     pub(crate) counters: Counters,
     pub(crate) claims: BTreeMap<ClaimId, Box<Record>>,
     pub(crate) index: Index,
-    pub(crate) by_key: HashTable<ClaimId>,
+    /// Claims by the first word of their key, which is kept beside them: a table that grows must not
+    /// look up every claim.
+    by_key: HashTable<(u64, ClaimId)>,
 
     /// Waiters whose claimant is there now (rule 3). Gone after a restart, as the claimants are.
     pub(crate) present: BTreeSet<ClaimId>,
@@ -115,11 +117,10 @@ impl State {
         state.claims = records.collect();
         let live = state.live().map(|live| (due(live, &state.rules), live.id));
         state.index.agenda = live.collect();
-        state.by_key.reserve(state.claims.len(), |_| unreachable!("there is nothing to move yet"));
-        for (id, record) in &state.claims {
-            let claims = &state.claims;
-            let rehash = |id: &ClaimId| claims[id].claim.key.word();
-            state.by_key.insert_unique(record.claim.key.word(), *id, rehash);
+        state.by_key.reserve(state.claims.len(), |&(word, _)| word);
+        for (&id, record) in &state.claims {
+            let word = record.claim.key.word();
+            state.by_key.insert_unique(word, (word, id), |&(word, _)| word);
         }
         state
     }
@@ -200,8 +201,8 @@ impl State {
 
     /// The claim that was registered under a key.
     pub(crate) fn by_key(&self, key: &KeyHash) -> Option<&Claim> {
-        let found = self.by_key.find(key.word(), |id| self.known(*id).key == *key);
-        found.map(|id| self.known(*id))
+        let is_it = |&(word, id): &(u64, ClaimId)| word == key.word() && self.known(id).key == *key;
+        self.by_key.find(key.word(), is_it).map(|&(_, id)| self.known(id))
     }
 
     /// A claim that an index, a queue or an event names.
@@ -222,8 +223,7 @@ impl State {
         let (id, word) = (claim.id, claim.key.word());
         let replaced = self.claims.insert(id, Box::new(Record { claim, slots }));
         assert!(replaced.is_none(), "claim ids are never given twice");
-        let claims = &self.claims;
-        self.by_key.insert_unique(word, id, |id| claims[id].claim.key.word());
+        self.by_key.insert_unique(word, (word, id), |&(word, _)| word);
     }
 
     /// Changes a live claim at the moment `now`, and what follows from it.
@@ -232,10 +232,17 @@ impl State {
         let Record { claim, slots } = record.as_mut();
         Self::keep_for_cut(&mut self.cut, claim);
         let due_before = due(claim, &self.rules);
-        self.index.displace(claim, slots);
+        let before = claim.phase.clone();
         change(claim);
-        self.index.place(claim, slots);
-        self.index.tidy(claim, slots);
+        let after = core::mem::replace(&mut claim.phase, before);
+        if after.is_at_the_place_of(&claim.phase) {
+            claim.phase = after;
+        } else {
+            self.index.displace(claim, slots);
+            claim.phase = after;
+            self.index.place(claim, slots);
+            self.index.tidy(claim, slots);
+        }
         if matches!(claim.phase, Phase::Ended(_)) {
             *slots = Slots::None;
         } else if due(claim, &self.rules) < due_before || due_before <= now {
@@ -279,7 +286,7 @@ impl State {
         self.index.tally.ended -= 1;
         let claim = self.claims.remove(&id).expect("ended claims are claims").claim;
         Self::keep_for_cut(&mut self.cut, &claim);
-        let entry = self.by_key.find_entry(claim.key.word(), |&at| at == id);
+        let entry = self.by_key.find_entry(claim.key.word(), |&(_, at)| at == id);
         entry.expect("every claim is found by its key").remove();
     }
 }
