@@ -148,24 +148,21 @@ impl<'a> Run<'a> {
     }
 
     fn record(&mut self, event: Event) {
-        // An ending claim lets go of its resources, so they are looked up before.
-        let before = match &event {
-            Event::Ended { claim, .. } => self.state.record(*claim).slots.clone(),
-            _ => Slots::None,
-        };
+        // A claim that ends lets go of its resources, and a new one comes to them only now.
+        let before = self.slots(&event);
         apply(self.state, &event, self.stamp);
-        match &event {
-            Event::Ended { .. } => self.unsettle(&before),
-            // These make nothing possible for anybody.
-            Event::Renewed { .. } | Event::Appointed { .. } => {}
-            _ => {
-                if let Some(claim) = event.claim() {
-                    let slots = self.state.record(claim).slots.clone();
-                    self.unsettle(&slots);
-                }
-            }
+        // A renewal or a keeper makes nothing possible for anybody.
+        if !matches!(event, Event::Renewed { .. } | Event::Appointed { .. }) {
+            let slots = before.or_else(|| self.slots(&event));
+            self.unsettle(&slots.unwrap_or_default());
         }
         self.events.push(event);
+    }
+
+    /// Where the claim that an event is about holds or waits.
+    fn slots(&self, event: &Event) -> Option<Slots> {
+        let record = self.state.claims.get(&event.claim()?)?;
+        Some(record.slots.clone())
     }
 
     /// Something may have become possible for those who wait there.

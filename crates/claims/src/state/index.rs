@@ -30,6 +30,7 @@ pub(crate) struct Index {
     free: Vec<Slot>,
     /// Lines nobody stands in any more: most claims pass through one on their way to be active, and
     /// should not pay for memory each time.
+    #[allow(clippy::vec_box, reason = "they are handed on as they are, box and all")]
     idle_lines: Vec<Box<Lines>>,
     /// Ended claims, oldest first. The order follows from the claims, not from the way here.
     pub(crate) ended: BTreeSet<(Timestamp, ClaimId)>,

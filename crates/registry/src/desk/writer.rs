@@ -15,6 +15,9 @@ use crate::embedded::{Fatal, Reading};
 use crate::error::StoreError;
 use crate::store::Answer;
 
+/// A look at the books and at what happened lately.
+pub(super) type Look<B> = Box<dyn FnOnce(&B, &Recent) + Send>;
+
 /// What the desk is asked.
 pub(super) enum Request<B: Books> {
     Submit {
@@ -30,9 +33,9 @@ pub(super) enum Request<B: Books> {
     /// Whoever had this ticket is gone.
     Gone(Ticket),
     /// Look at the books, when everything in them is durable.
-    Look(Box<dyn FnOnce(&B, &Recent) + Send>),
+    Look(Look<B>),
     /// Do what is due, then look.
-    Sweep(Box<dyn FnOnce(&B, &Recent) + Send>),
+    Sweep(Look<B>),
     /// A chore has been run.
     Done(B::Done),
     Close,
@@ -47,7 +50,7 @@ pub(super) struct Writer<B: Books> {
     pub(super) recent: Recent,
     pub(super) waits: Waits,
     pub(super) answers: Vec<(Reply, Result<Answer, StoreError>)>,
-    pub(super) looks: Vec<Box<dyn FnOnce(&B, &Recent) + Send>>,
+    pub(super) looks: Vec<Look<B>>,
     /// Told the position after each commit.
     pub(super) position: tokio::sync::watch::Sender<u64>,
     pub(super) closing: bool,
@@ -158,7 +161,11 @@ impl<B: Books> Writer<B> {
         let key = match &command {
             Command::Register(registration) => Some(registration.key),
             Command::Activate(owner) => Some(owner.key),
-            _ => None,
+            Command::Leave(_)
+            | Command::Renew(..)
+            | Command::End(..)
+            | Command::Appoint(..)
+            | Command::Revoke(_) => None,
         };
         let answer = self.books.execute(command);
         let waits = match &answer {

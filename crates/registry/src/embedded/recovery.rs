@@ -51,12 +51,15 @@ pub(super) fn recover<M: Medium>(
     log.replay(base, snapshots)
 }
 
+/// What a snapshot has.
+type Base = (Cut, Vec<claims::Claim>);
+
 /// The newest snapshot that can be read, and all that are left to fall back on.
 fn newest_snapshot<M: Medium>(
     medium: &M,
     names: &[String],
     salt: &Salt,
-) -> Result<(VecDeque<u64>, Option<(Cut, Vec<claims::Claim>)>), StoreError> {
+) -> Result<(VecDeque<u64>, Option<Base>), StoreError> {
     let mut sequences: Vec<u64> = names.iter().filter_map(|name| snapshot_sequence(name)).collect();
     sequences.sort_unstable();
     while let Some(&sequence) = sequences.last() {
@@ -131,7 +134,7 @@ impl<'a, M: Medium> Log<'a, M> {
 
     fn replay(
         self,
-        base: Option<(Cut, Vec<claims::Claim>)>,
+        base: Option<Base>,
         snapshots: VecDeque<u64>,
     ) -> Result<Recovered<M>, StoreError> {
         let rules = self.options.rules.clone();

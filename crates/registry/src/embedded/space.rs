@@ -32,14 +32,13 @@ impl<M: Medium> Ledger<M> {
 
     /// Makes sure that whatever `command` causes can be written down.
     pub(super) fn make_room(&mut self, command: &Command) -> Result<(), StoreError> {
-        let registration = match command {
-            Command::Register(registration) => {
-                let names = registration.resources.as_slice().iter();
-                let names: usize = names.map(|name| name.as_str().len() + 4).sum();
-                let data = registration.data.as_ref().map_or(0, |data| data.as_str().len() + 4);
-                Some((names + data) as u64 + EVENT_BYTES_MAX)
-            }
-            _ => None,
+        let registration = if let Command::Register(registration) = command {
+            let names = registration.resources.as_slice().iter();
+            let names: usize = names.map(|name| name.as_str().len() + 4).sum();
+            let data = registration.data.as_ref().map_or(0, |data| data.as_str().len() + 4);
+            Some((names + data) as u64 + EVENT_BYTES_MAX)
+        } else {
+            None
         };
         let need = self.frame.len() as u64 + self.need(registration.unwrap_or(0));
         let fits = need <= self.journal.room();
