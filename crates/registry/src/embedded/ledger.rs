@@ -171,7 +171,7 @@ impl<M: Medium> Ledger<M> {
             self.clock = ServingClock::resume(self.stalled_clock(reading), reading.boot);
         }
         // While nothing can be written down nobody can be served, so no time passes either.
-        if self.full && self.frame.len() as u64 + self.need(0) > self.journal.room() {
+        if self.frame.len() as u64 + self.need(0) > self.journal.room() {
             self.clock.skip_to(reading.boot);
         }
         self.stamp = Stamp { at: self.clock.read(reading.boot), wall: reading.wall };
