@@ -7,31 +7,36 @@ use claims::{Event, Stamp};
 use crate::embedded::Batch;
 use crate::store::{EventPage, Kept};
 
-/// How many events can be read back, give or take a batch. Whoever is further behind is told how
-/// many it missed.
-const RECENT_MAX: u64 = 16 * 1024;
+/// How many events can be read back. Whoever is further behind is told how many it missed.
+const RECENT_MAX: usize = 16 * 1024;
 
-/// A bounded window on the end of the history. Batches are kept whole: nothing is copied until
-/// somebody reads.
+/// A bounded window on the end of the history. Nothing is copied until somebody reads, and the
+/// memory is used again: every decision comes by here.
 pub(crate) struct Recent {
-    batches: VecDeque<(u64, Stamp, Box<[Event]>)>,
+    events: VecDeque<Event>,
+    /// When the events of each batch happened, with the position of its first.
+    batches: VecDeque<(u64, Stamp)>,
     /// The position of the next event.
     next: u64,
 }
 
 impl Recent {
     pub(crate) fn from(position: u64) -> Self {
-        Self { batches: VecDeque::new(), next: position }
+        Self { events: VecDeque::new(), batches: VecDeque::new(), next: position }
     }
 
     /// Takes the events of a batch over.
     pub(crate) fn push(&mut self, batch: &mut Batch) {
-        let events: Box<[Event]> = batch.events.drain(..).collect();
-        self.next = batch.position + events.len() as u64;
-        self.batches.push_back((batch.position, batch.stamp, events));
-        while let Some((first, _, oldest)) = self.batches.front()
-            && self.next - (first + oldest.len() as u64) >= RECENT_MAX
-        {
+        self.batches.push_back((batch.position, batch.stamp));
+        self.next = batch.position + batch.events.len() as u64;
+        for event in batch.events.drain(..) {
+            if self.events.len() == RECENT_MAX {
+                self.events.pop_front();
+            }
+            self.events.push_back(event);
+        }
+        let first = self.first();
+        while self.batches.get(1).is_some_and(|&(second, _)| second <= first) {
             self.batches.pop_front();
         }
     }
@@ -40,23 +45,28 @@ impl Recent {
         self.next
     }
 
+    /// The position of the oldest event there is.
+    fn first(&self) -> u64 {
+        self.next - self.events.len() as u64
+    }
+
     pub(crate) fn page(&self, position: u64, count: usize) -> EventPage {
-        let first = self.batches.front().map_or(self.next, |(first, ..)| *first);
-        let from = position.clamp(first, self.next.max(first));
-        let batch =
-            self.batches.partition_point(|(first, _, events)| first + events.len() as u64 <= from);
-        let events: Vec<Kept> = self
-            .batches
-            .iter()
-            .skip(batch)
-            .flat_map(|(first, stamp, events)| {
-                (*first..).zip(events).map(|(position, event)| (position, *stamp, event))
+        let from = position.clamp(self.first(), self.next);
+        let skip = usize::try_from(from - self.first()).expect("no more than there are events");
+        let kept = (from..).zip(self.events.iter().skip(skip)).take(count);
+        let events: Vec<Kept> = kept
+            .map(|(position, event)| Kept {
+                position,
+                stamp: self.stamp(position),
+                event: event.clone(),
             })
-            .skip_while(|(position, ..)| *position < from)
-            .take(count)
-            .map(|(position, stamp, event)| Kept { position, stamp, event: event.clone() })
             .collect();
-        let next = events.last().map_or(from, |kept| kept.position + 1);
+        let next = from + events.len() as u64;
         EventPage { events, skipped: from.saturating_sub(position), next }
+    }
+
+    fn stamp(&self, position: u64) -> Stamp {
+        let after = self.batches.partition_point(|&(first, _)| first <= position);
+        self.batches[after - 1].1
     }
 }
