@@ -8,6 +8,7 @@
 //! answers, and the state must be what a snapshot of the one before and the events after it give.
 //!
 //! The number of histories is asserted, so that none can be lost unnoticed.
+#![allow(clippy::unwrap_used, reason = "what cannot fail here fails the test if it does")]
 
 mod histories {
     pub(crate) mod cast;

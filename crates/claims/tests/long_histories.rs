@@ -5,6 +5,7 @@
 //!
 //! The seed is fixed, so a run is the same everywhere; `PROPTEST_RNG_SEED` and `PROPTEST_CASES`
 //! explore further. A failure is shrunk to a short history.
+#![allow(clippy::unwrap_used, reason = "what cannot fail here fails the test if it does")]
 
 mod reference;
 mod twins {

@@ -59,7 +59,7 @@ impl Line {
     /// How many stand before `id`, whether or not it is in line itself.
     pub(crate) fn before(&self, id: ClaimId) -> usize {
         let nth = self.chunk_of(id);
-        let in_front: usize = self.heads.iter().take(nth).map(|head| head.len).sum();
+        let in_front: usize = self.heads.range(..nth).map(|head| head.len).sum();
         in_front + self.chunks.get(nth).map_or(0, |chunk| chunk.partition_point(|&at| at < id))
     }
 

@@ -101,7 +101,15 @@ fn check_turns_were_kept(before: &Scene, after: &Scene) {
                 Turn::Called { until } => assert!(until <= after.now, "turn lost: {after}"),
                 Turn::InLine | Turn::PassedOver => panic!("was not called: {after}"),
             },
-            _ => {}
+            Event::Registered { .. }
+            | Event::Activated { .. }
+            | Event::Seen { .. }
+            | Event::Renewed { .. }
+            | Event::Ended { .. }
+            | Event::Appointed { .. }
+            | Event::Forgotten { .. }
+            | Event::Resumed
+            | Event::EpochBegan { .. } => {}
         }
     }
 }

@@ -4,47 +4,15 @@
 //! claims, oldest first. What is due happens at its very moment, whoever looks or does not.
 //! Whatever the engine answers, this must answer, too.
 
-/// Microseconds.
-pub(crate) type Time = u64;
+mod claim;
+
+pub(crate) use claim::{Claim, Phase, Terms, Time, Turn};
 
 const LINGER: Time = 60_000_000;
 const TURN_MAX: Time = 120_000_000;
 const LAPSE: Time = 2 * 3600 * 1_000_000;
 /// Small, so that queues are full now and then.
 pub(crate) const QUEUE_MAX: usize = 12;
-
-#[derive(Clone, PartialEq)]
-pub(crate) struct Terms {
-    pub(crate) key: u64,
-    pub(crate) names: Vec<&'static str>,
-    /// How many may hold together; `u32::MAX` for any number.
-    pub(crate) limit: u32,
-    pub(crate) ttl: Time,
-}
-
-pub(crate) struct Claim {
-    pub(crate) terms: Terms,
-    pub(crate) keepers: Vec<u64>,
-    pub(crate) phase: Phase,
-    /// Activations are counted: this was its number.
-    pub(crate) fence: Option<u64>,
-    /// Whether its claimant has a wait open.
-    pub(crate) there: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Phase {
-    Waiting { seen: Time, gap: Time, turn: Turn },
-    Active { ttl: Time, deadline: Time, graced: bool },
-    Over(&'static str),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Turn {
-    InLine,
-    Called { until: Time },
-    PassedOver,
-}
 
 /// Which claim, or the code of a refusal.
 pub(crate) type Answer = Result<usize, &'static str>;
@@ -126,10 +94,11 @@ impl Model {
     pub(crate) fn appoint(&mut self, claim: usize, key: u64, keeper: u64) -> Answer {
         self.owned(claim, key)?;
         let Claim { phase, keepers, .. } = &mut self.claims[claim];
-        match phase {
-            Phase::Over(_) => return Err("over"),
-            _ if keepers.contains(&keeper) => {}
-            _ => keepers.push(keeper),
+        if let Phase::Over(_) = phase {
+            return Err("over");
+        }
+        if !keepers.contains(&keeper) {
+            keepers.push(keeper);
         }
         Ok(claim)
     }
@@ -147,7 +116,7 @@ impl Model {
                     let turn = if turn == Turn::PassedOver { turn } else { Turn::InLine };
                     Phase::Waiting { seen: self.clock, gap, turn }
                 }
-                other => other,
+                other @ (Phase::Active { .. } | Phase::Over(_)) => other,
             }
         }
         self.happen(self.clock, None);
@@ -221,7 +190,9 @@ impl Model {
                     _ if there => return self.activate(claim, now),
                     Turn::Called { until } if self.clock < until => return false,
                     Turn::Called { .. } => Turn::PassedOver,
-                    _ => Turn::Called { until: self.clock + kept_for },
+                    Turn::InLine | Turn::PassedOver => {
+                        Turn::Called { until: self.clock + kept_for }
+                    }
                 };
                 self.becomes(claim, Phase::Waiting { seen, gap, turn })
             }

@@ -186,7 +186,7 @@ impl World {
 
     /// The store goes down and comes back from its snapshot.
     pub(crate) fn restart(&mut self) {
-        self.state = self.from_snapshot();
+        self.state = self.restored();
         self.step(engine::resume);
     }
 
@@ -206,12 +206,12 @@ impl World {
             engine::apply(&mut self.replica, event, stamp);
         }
         assert!(self.replica == self.state, "the events are all that happened");
-        assert!(self.from_snapshot() == self.state, "the claims are all there is");
+        assert!(self.restored() == self.state, "the claims are all there is");
         self.check_limits();
         answer
     }
 
-    fn from_snapshot(&self) -> State {
+    fn restored(&self) -> State {
         let claims = self.state.claims_after(None).cloned();
         State::restore(self.state.rules().clone(), self.state.counters(), claims)
     }
