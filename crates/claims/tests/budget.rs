@@ -80,7 +80,8 @@ impl Store {
             self.state.attend(ClaimId(*claim));
         }
         // Its own event may come on top of a bound that was used up.
-        prop_assert!(events.len() <= self.state.rules().events_max + 1);
+        let rules = self.state.rules();
+        prop_assert!(events.len() <= rules.events_max.max(2 * rules.called_max + 2) + 1);
         self.check_limits()
     }
 
@@ -114,7 +115,7 @@ impl Store {
 }
 
 fn config() -> Config {
-    let (cases, rng_seed) = (400, RngSeed::Fixed(3));
+    let (cases, rng_seed) = (3_000, RngSeed::Fixed(3));
     Config { cases, rng_seed, failure_persistence: None, ..Config::default() }
 }
 
@@ -123,7 +124,7 @@ proptest! {
 
     #[test]
     fn small_bound_on_events_delays_and_loses_nothing(
-        events_max in 1..5usize,
+        events_max in 1..12usize,
         called_max in 1..5usize,
         history in acts(),
     ) {

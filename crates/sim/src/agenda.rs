@@ -12,21 +12,40 @@ use crate::message::{Answer, ClientId, Request, RequestId};
 #[derive(Debug)]
 pub(crate) enum Happening {
     /// A client's timer rings. Only the newest one it set counts.
-    ClientWakes { client: ClientId, timer: u32 },
+    ClientWakes {
+        client: ClientId,
+        timer: u32,
+    },
     ClientResumes(ClientId),
     /// A new process takes the place of one that died.
     ClientReturns(ClientId),
-    AnswerArrives { client: ClientId, answer: Answer },
+    AnswerArrives {
+        client: ClientId,
+        answer: Answer,
+    },
     RequestArrives(Request),
     /// The server notices that nobody waits for the answer to this request any more.
     ConnectionCloses(RequestId),
     /// What follows belongs to one life of the server process, and dies with it.
-    ServerTicks { life: u32, tick: u32 },
-    ServerWorks { life: u32 },
-    BatchIsDurable { life: u32 },
-    ChoreRuns { life: u32 },
-    ChoreIsDone { life: u32 },
-    ServerStarts { life: u32 },
+    ServerTicks {
+        life: u32,
+        tick: u32,
+    },
+    ServerWorks {
+        life: u32,
+    },
+    BatchIsDurable {
+        life: u32,
+    },
+    ChoreRuns {
+        life: u32,
+    },
+    ChoreIsDone {
+        life: u32,
+    },
+    ServerStarts {
+        life: u32,
+    },
     ServerResumes,
     Fault(Fault),
     /// A fault that lasts is over.

@@ -1,28 +1,31 @@
 //! An honest client: it asks until it is answered, counts its lease by its own clock, and stops
 //! believing before the server can let the next one in.
 //!
-//! Two things are less obvious than they look:
+//! Three things are less obvious than they look:
 //!
 //! * *From when the lease counts.* An answer "yours" may be the answer to a retry, or to a wait that
 //!   was open for long: the lease began at some moment after the last request that was answered
 //!   "not yet" had left, and no later moment is safe. If that is so long ago that nothing is left of
 //!   the ttl, the client must renew before it believes.
+//! * *Which claim an answer is about.* A registration that arrives again when its claim is over and
+//!   forgotten makes another claim. What is said of the older one must not count for the newer.
 //! * *A shorter ttl* counts from the moment it is asked for, not from when it is confirmed.
 
 mod answers;
+mod asking;
 mod lease;
 mod wishes;
 
 use std::rc::Rc;
 
-use claims::{Farewell, KeyHash, Name, Owner, Span, Timestamp, Ttl};
+use claims::{Farewell, KeyHash, Name, Owner, Span, Timestamp};
 
 use self::lease::Lease;
 use crate::clock::{Clock, Local};
-use crate::message::{Ask, ClientId, Request, RequestId, Verb, Wish};
+use crate::message::{ClientId, Request, RequestId, Verb, Wish};
 use crate::planted::Bug;
 use crate::rng::Rng;
-use crate::story::{Note, Story};
+use crate::story::Story;
 use crate::swarm::Load;
 
 /// One client process, and the ones that take its place when it dies.
@@ -209,109 +212,6 @@ impl Client {
         if local >= pursuit.next_ask {
             self.ask(desk);
         }
-    }
-
-    /// Sends what the present stage has to ask, and plans when to ask again.
-    fn ask(&mut self, desk: &mut Desk<'_>) {
-        let local = self.clock.read(desk.now);
-        let at = self.lease_now(desk.now);
-        let timeout = self.rng.spread(desk.load.timeout);
-        self.close_waits(desk.post);
-        let bug = self.bug;
-        let Some(pursuit) = &mut self.pursuit else {
-            return;
-        };
-        let wait = pursuit.waits_open.then_some(desk.load.wait);
-        pursuit.tries += 1;
-        pursuit.next_ask = local + timeout;
-        let ask = match (pursuit.stage, pursuit.owner) {
-            (Stage::Asking, None) => {
-                pursuit.next_ask = pursuit.next_ask + wait.unwrap_or_default();
-                if pursuit.tries > 1 && bug == Some(Bug::NewKeyForRetry) {
-                    pursuit.wish = wishes::under_another_key(&pursuit.wish, &mut self.rng);
-                }
-                Ask::Register(Rc::clone(&pursuit.wish), wait)
-            }
-            (Stage::Asking, Some(owner)) => {
-                pursuit.next_ask = pursuit.next_ask + wait.unwrap_or_default();
-                Ask::Activate(owner, wait)
-            }
-            (Stage::Holding, Some(owner)) => {
-                let retry = pursuit.lease.part(10).max(Span::from_millis(20));
-                pursuit.next_ask = local + timeout.min(retry);
-                self.renewal(owner, at)
-            }
-            (Stage::Ending(farewell), Some(owner)) => Ask::End(owner, farewell),
-            (Stage::Holding | Stage::Ending(_), None) => {
-                unreachable!("a client knows the claim it holds or ends")
-            }
-        };
-        let request = RequestId(desk.post.next_request);
-        desk.post.next_request += 1;
-        let sent = Sent {
-            request,
-            verb: ask.verb(),
-            at,
-            waits: ask.wait().is_some(),
-        };
-        desk.story.tell(
-            desk.now,
-            Note::Asks {
-                client: self.id,
-                request,
-                verb: sent.verb,
-                claim: ask.claim(),
-            },
-        );
-        if self.sent.len() == 8 {
-            self.sent.remove(0);
-        }
-        self.sent.push(sent);
-        let client = self.id;
-        desk.post.requests.push(Request {
-            id: request,
-            client,
-            ask,
-        });
-    }
-
-    /// A renewal, or now and then the appointment of a keeper who may send some of them.
-    fn renewal(&mut self, owner: Owner, at: Local) -> Ask {
-        let changes = self.rng.permille(300);
-        let by_keeper = self.rng.coin();
-        let share = self.rng.between(500, 1_000);
-        let bug = self.bug;
-        let pursuit = self.pursuit.as_mut().expect("only a pursuit is renewed");
-        let mut owner = owner;
-        match pursuit.keeper {
-            Some(keeper) if !keeper.appointed && pursuit.lease.deadline.is_some() && changes => {
-                return Ask::Appoint(owner, keeper.key);
-            }
-            Some(keeper) if keeper.appointed && by_keeper => owner.key = keeper.key,
-            Some(_) | None => {}
-        }
-        let ttl = (pursuit.changes_ttl && changes).then(|| {
-            let whole = pursuit.wish.registration.ttl.span().as_micros();
-            Ttl::new(Span::from_micros(whole * share / 1_000)).expect("shorter than an allowed ttl")
-        });
-        pursuit.lease.asked(ttl, at);
-        if bug == Some(Bug::LostAnswerIsYes) {
-            pursuit.lease.confirmed(at, at, bug);
-        }
-        Ask::Renew(owner, ttl)
-    }
-
-    fn close_waits(&mut self, post: &mut Post) {
-        let open = self.sent.iter_mut().filter(|sent| sent.waits);
-        for sent in open {
-            sent.waits = false;
-            post.closed.push(sent.request);
-        }
-    }
-
-    fn forget_sent(&mut self, post: &mut Post) {
-        self.close_waits(post);
-        self.sent.clear();
     }
 }
 

@@ -48,11 +48,7 @@ pub(crate) struct Clock {
 impl Clock {
     /// A clock that reads `then` at `since`.
     pub(crate) fn starting(since: Timestamp, then: Span, rate_ppm: u64) -> Self {
-        Self {
-            rate_ppm,
-            since,
-            then: Local(then.as_micros()),
-        }
+        Self { rate_ppm, since, then: Local(then.as_micros()) }
     }
 
     pub(crate) fn read(&self, now: Timestamp) -> Local {

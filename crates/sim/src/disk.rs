@@ -20,18 +20,18 @@ use std::rc::Rc;
 use claims::Span;
 use registry::embedded::{Medium, MediumFile};
 
-pub(crate) use self::faults::CrashAt;
+pub use self::faults::CrashAt;
 use self::faults::{Faults, Operation};
 use self::file::{Content, Inode};
 use crate::rng::Rng;
 
 /// A disk. Copies of it are the same disk.
 #[derive(Debug, Clone)]
-pub(crate) struct Disk(Rc<RefCell<Platter>>);
+pub struct Disk(Rc<RefCell<Platter>>);
 
 /// An open file.
 #[derive(Debug, Clone)]
-pub(crate) struct DiskFile {
+pub struct DiskFile {
     disk: Disk,
     inode: Inode,
 }
@@ -82,6 +82,11 @@ impl NameChange {
 }
 
 impl Disk {
+    /// An empty disk, on which this seed decides what is lost.
+    pub fn seeded(seed: u64) -> Self {
+        Self::new(Rng::new(seed))
+    }
+
     pub(crate) fn new(rng: Rng) -> Self {
         Self(Rc::new(RefCell::new(Platter {
             files: BTreeMap::new(),

@@ -21,7 +21,7 @@ mod swarm;
 mod world;
 
 mod client;
-mod disk;
+pub mod disk;
 mod net;
 mod server;
 
@@ -87,7 +87,8 @@ pub fn run(seed: u64, setup: &Setup) -> Outcome {
     World::new(seed, setup).run()
 }
 
-/// The story of the run that this thread is in the middle of, for a hook that learns of a panic.
-pub fn unfinished_story() -> Vec<String> {
+/// Everything told by this thread since this was asked before, as sentences: the story of a run with
+/// [`Setup::keep`], finished or not. For a hook that learns of a panic, and for tests.
+pub fn take_story() -> Vec<String> {
     story::take_remembered()
 }

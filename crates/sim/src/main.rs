@@ -31,7 +31,7 @@ struct Arguments {
     /// Plant a bug.
     #[arg(long, value_parser = parse_bug)]
     bug: Option<Planted>,
-    /// How much of the end of a story to tell.
+    /// How much of the end of a story to tell, or how many of the failing seeds.
     #[arg(long, default_value_t = 80)]
     last: usize,
     /// How many threads share the seeds of a range.
@@ -61,22 +61,15 @@ fn main() -> ExitCode {
 /// One seed, as a story.
 fn tell_one(seed: u64, arguments: &Arguments) -> ExitCode {
     SEED.store(seed, Ordering::Relaxed);
-    let setup = Setup {
-        planted: arguments.bug,
-        keep: arguments.last,
-    };
-    let Outcome {
-        hash,
-        figures,
-        failure,
-    } = run(seed, &setup);
+    let setup = Setup { planted: arguments.bug, keep: arguments.last };
+    let Outcome { hash, figures, failure } = run(seed, &setup);
     match failure {
         Some(failure) => {
             tell_failure(seed, &failure, arguments);
             ExitCode::FAILURE
         }
         None => {
-            for line in sim::unfinished_story().iter().rev().take(arguments.last).rev() {
+            for line in sim::take_story().iter().rev().take(arguments.last).rev() {
                 println!("{line}");
             }
             println!("\nseed {seed}: everything held ({})", summary(&figures));
@@ -102,10 +95,7 @@ fn command(seed: u64, arguments: &Arguments) -> String {
 
 /// Many seeds, with a bar.
 fn run_many(seeds: Range<u64>, arguments: &Arguments) -> ExitCode {
-    let setup = Setup {
-        planted: arguments.bug,
-        keep: 0,
-    };
+    let setup = Setup { planted: arguments.bug, keep: 0 };
     let style = "{bar:40} {pos}/{len} seeds  {per_sec}  {msg}  {eta} left";
     let style = ProgressStyle::with_template(style).expect("a valid template");
     let bar = ProgressBar::new(seeds.end.saturating_sub(seeds.start)).with_style(style);
@@ -170,13 +160,7 @@ fn add(sum: &mut Figures, figures: &Figures) {
 }
 
 fn summary(figures: &Figures) -> String {
-    let Figures {
-        events,
-        commits,
-        stops,
-        starts,
-        simulated,
-    } = figures;
+    let Figures { events, commits, stops, starts, simulated } = figures;
     let hours = simulated.as_micros() as f64 / 3.6e9;
     format!(
         "{events} events, {commits} commits, {stops} stops and {starts} starts of the server, \
@@ -190,7 +174,7 @@ fn tell_panics(arguments: &Arguments) {
     let bug = arguments.bug.map_or(String::new(), |bug| format!(" --bug {}", bug.name()));
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        for line in sim::unfinished_story().iter().rev().take(last).rev() {
+        for line in sim::take_story().iter().rev().take(last).rev() {
             println!("{line}");
         }
         if one {

@@ -143,23 +143,23 @@ impl Says {
     }
 
     pub(crate) fn refused(refusal: &Refusal) -> Self {
-        match refusal {
-            Refusal::StillWaiting { claim, .. } => Self::Waiting(*claim),
-            Refusal::NotActive { claim, status }
-            | Refusal::Over { claim, status }
-            | Refusal::CannotEnd { claim, status, .. } => match status {
-                Status::Waiting => Self::Waiting(*claim),
-                Status::Active => unreachable!("a holder is not refused for holding"),
-                Status::Released
-                | Status::Expired
-                | Status::Aborted
-                | Status::Revoked
-                | Status::Withdrawn => Self::Ended(*claim, status.as_str()),
-            },
-            Refusal::QueueFull { .. } | Refusal::TooManyKeepers { .. } => Self::NotNow,
-            Refusal::KeyInUse { .. } => Self::KeyInUse,
-            // Unknown; the others cannot be asked for with the types a client has.
-            _ => Self::Over,
+        if let Refusal::StillWaiting { claim, .. } = refusal {
+            return Self::Waiting(*claim);
+        }
+        if let Refusal::NotActive { claim, status }
+        | Refusal::Over { claim, status }
+        | Refusal::CannotEnd { claim, status, .. } = refusal
+        {
+            return match *status == Status::Waiting {
+                true => Self::Waiting(*claim),
+                false => Self::Ended(*claim, status.as_str()),
+            };
+        }
+        match refusal.code() {
+            "queue-full" | "too-many-keepers" => Self::NotNow,
+            "key-in-use" => Self::KeyInUse,
+            "unknown" => Self::Over,
+            code => unreachable!("no client here asks for what is refused as {code}"),
         }
     }
 }

@@ -30,11 +30,7 @@ pub(crate) enum Way {
 
 impl Net {
     pub(crate) fn new(rng: Rng, weather: Weather, clients: usize) -> Self {
-        Self {
-            rng,
-            weather,
-            cuts: vec![Cuts::default(); clients],
-        }
+        Self { rng, weather, cuts: vec![Cuts::default(); clients] }
     }
 
     /// When a message sent now arrives: once, twice, or never.
@@ -59,11 +55,7 @@ impl Net {
     /// When the far end notices that a connection is gone: at once, or much later.
     pub(crate) fn notice(&mut self, now: Timestamp) -> Timestamp {
         let late = self.rng.permille(200);
-        let delay = if late {
-            self.rng.spread(Span::from_secs(3))
-        } else {
-            self.delay()
-        };
+        let delay = if late { self.rng.spread(Span::from_secs(3)) } else { self.delay() };
         now + delay
     }
 

@@ -99,8 +99,6 @@ impl Planted {
 
     /// The bug with this name.
     pub fn named(name: &str) -> Option<Self> {
-        ALL.iter()
-            .copied()
-            .find(|bug| bug.name().eq_ignore_ascii_case(name))
+        ALL.iter().copied().find(|bug| bug.name().eq_ignore_ascii_case(name))
     }
 }

@@ -19,9 +19,7 @@ impl Rng {
             mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
             mixed ^ (mixed >> 31)
         };
-        Self {
-            words: [next(), next(), next(), next()],
-        }
+        Self { words: [next(), next(), next(), next()] }
     }
 
     /// A stream of its own: what one part draws does not move the luck of another.

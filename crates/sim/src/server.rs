@@ -46,6 +46,8 @@ struct Process {
     queue: Vec<Request>,
     closed: Vec<RequestId>,
     waits: Waits,
+    /// Everything that was due by then has happened.
+    settled_until: Timestamp,
     /// A commit is under way: what arrives waits for the next one.
     busy: bool,
     /// What may leave when the commit is durable.
@@ -181,7 +183,7 @@ impl Server {
         let before = self.disk.take_latency();
         process.chore = match std::mem::replace(&mut process.chore, Slot::Empty) {
             Slot::Waiting(chore) => Slot::Done(chore.run()),
-            other => other,
+            slot @ (Slot::Empty | Slot::Done(_)) => slot,
         };
         let took = self.disk.take_latency();
         self.disk.add_latency(before);
@@ -205,8 +207,8 @@ impl Server {
                 Ok(()) => Next::Nothing,
                 Err(fatal) => Next::Stopped(fatal.doing),
             },
-            other => {
-                process.chore = other;
+            slot @ (Slot::Empty | Slot::Waiting(_)) => {
+                process.chore = slot;
                 Next::Nothing
             }
         }

@@ -134,18 +134,14 @@ impl From<&Event> for Brief {
     fn from(event: &Event) -> Self {
         match event {
             Event::Registered { claim, .. } => Self::Registered(*claim),
-            Event::Activated {
-                claim,
-                fence,
-                deadline,
-            } => Self::Activated(*claim, *fence, *deadline),
+            Event::Activated { claim, fence, deadline } => {
+                Self::Activated(*claim, *fence, *deadline)
+            }
             Event::Seen { claim, .. } => Self::Seen(*claim),
             Event::Called { claim, until } => Self::Called(*claim, *until),
             Event::CalledOff { claim } => Self::CalledOff(*claim),
             Event::PassedOver { claim } => Self::PassedOver(*claim),
-            Event::Renewed {
-                claim, deadline, ..
-            } => Self::Renewed(*claim, *deadline),
+            Event::Renewed { claim, deadline, .. } => Self::Renewed(*claim, *deadline),
             Event::Ended { claim, ending } => {
                 Self::Ended(*claim, claims::Status::from(*ending).as_str())
             }
@@ -160,12 +156,7 @@ impl From<&Event> for Brief {
 impl Story {
     /// A story of which the last `keep` notes can be told.
     pub(crate) fn new(keep: usize) -> Self {
-        Self {
-            hash: Mixer(0),
-            count: 0,
-            kept: VecDeque::new(),
-            keep,
-        }
+        Self { hash: Mixer(0), count: 0, kept: VecDeque::new(), keep }
     }
 
     pub(crate) fn tell(&mut self, at: Timestamp, note: Note) {

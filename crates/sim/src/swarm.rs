@@ -1,8 +1,10 @@
 //! What kind of world a seed is. Each seed switches some faults off and turns others up: a fault
 //! that always happens hides what only the others together can show (swarm testing).
 
+use std::time::Duration;
+
 use claims::{Rules, Span, Timestamp};
-use registry::embedded::Options;
+use registry::embedded::{Durability, Options};
 
 use crate::planted::Planted;
 use crate::rng::Rng;
@@ -84,24 +86,26 @@ const DRIFT_PPM_MAX: u64 = 24_000;
 
 impl Swarm {
     pub(crate) fn draw(rng: &mut Rng, planted: Option<Planted>) -> Self {
-        let options = options(rng, planted);
+        let mut options = options(rng, planted);
+        let faults = faults(rng);
+        if faults.power_cuts == 0 {
+            // Without a power cut nothing may be lost, however seldom the store syncs.
+            let seldom = Durability::Interval(Duration::from_millis(rng.between(10, 1_000)));
+            options.durability =
+                rng.pick(&[Durability::Sync, Durability::Sync, Durability::None, seldom]);
+        }
         Self {
             heals_at: Timestamp::from_micros(rng.between(40_000_000, 55_000_000)),
             load: load(rng, options.segment_bytes),
             weather: weather(rng),
-            faults: faults(rng),
+            faults,
             options,
         }
     }
 
     /// The longest it may take from healing until nobody holds or waits any more.
     pub(crate) fn rest_bound(&self) -> Span {
-        let Rules {
-            linger,
-            turn_max,
-            waiter_lapse,
-            ..
-        } = &self.options.rules;
+        let Rules { linger, turn_max, waiter_lapse, .. } = &self.options.rules;
         let each = secs(2).as_micros() + self.load.hold.1.as_micros() + turn_max.as_micros();
         let once = self.load.ttl.1.as_micros() * 3 + linger.as_micros() + waiter_lapse.as_micros();
         Span::from_micros(secs(30).as_micros() + once + each * self.load.clients as u64)
@@ -124,7 +128,7 @@ fn load(rng: &mut Rng, segment_bytes: u64) -> Load {
         timeout: rng.span((millis(100), millis(1_500))),
         wait: rng.span((millis(200), secs(8))),
         patience: rng.span((millis(500), secs(10))),
-        data_bytes: rng.pick(&[0, 100, segment_bytes / 4, segment_bytes / 4]),
+        data_bytes: rng.pick(&[0, 100, segment_bytes / 4, segment_bytes * 2 / 5]),
         waits_open: rng.pick(&[0, 500, 1_000]),
         shared: rng.pick(&[0, 0, 300]),
         semaphore: rng.pick(&[0, 0, 300]),

@@ -3,6 +3,7 @@
 mod clients;
 mod nemesis;
 mod serving;
+mod stopping;
 
 use claims::{Name, Span, Timestamp};
 

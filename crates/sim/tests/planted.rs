@@ -16,10 +16,7 @@ const SEEDS: u64 = 2_000;
 /// What gave the bug away with this seed, if anything did. A store that stops itself counts: it is
 /// unsure, and says so.
 fn caught(bug: Planted, seed: u64) -> Option<&'static str> {
-    let setup = Setup {
-        planted: Some(bug),
-        keep: 0,
-    };
+    let setup = Setup { planted: Some(bug), keep: 0 };
     match catch_unwind(AssertUnwindSafe(|| run(seed, &setup))) {
         Ok(outcome) => outcome.failure.map(|failure| failure.invariant),
         Err(_) => Some("the store stopped itself"),

@@ -118,13 +118,10 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(state: &'a mut State, stamp: Stamp, events: &'a mut Vec<Event>) -> Self {
-        Self {
-            budget: events.len() + state.rules.events_max,
-            moment: stamp.at,
-            state,
-            stamp,
-            events,
-        }
+        // With less, a command might end each time between calling somebody on one resource and
+        // finding out on another that it was too early.
+        let enough = state.rules.events_max.max(2 * state.rules.called_max + 2);
+        Self { budget: events.len() + enough, moment: stamp.at, state, stamp, events }
     }
 
     /// Whatever is due by now happens before anything else, in order and as of its own moment. So it

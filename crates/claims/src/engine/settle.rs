@@ -63,8 +63,11 @@ pub(super) fn settle_slot(
             }
             Turn::Called { .. } => return Some(Event::PassedOver { claim: id }),
             // As many as may be called at once are called already, here or elsewhere. That bounds
-            // this walk, and is the same whichever of its resources is settled first.
-            Turn::InLine | Turn::PassedOver if !may_be_called(state, slots) => return None,
+            // this walk, and is the same whichever of its resources is settled first. Of those who
+            // are called, the ones behind it have to wait for it.
+            Turn::InLine | Turn::PassedOver if !may_be_called(state, slots) => {
+                return called_too_early(resource, id);
+            }
             Turn::InLine | Turn::PassedOver => {
                 let until = now + turn_kept_for(state, claim, waiting);
                 return Some(Event::Called { claim: id, until });

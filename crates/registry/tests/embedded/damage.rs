@@ -110,7 +110,8 @@ fn zeroed_duplicated_and_swapped_frames_are_refused() {
     let starts = frames(&segment);
     let (a, b, c) = (starts[10], starts[11], starts[12]);
     assert_eq!(b - a, c - b, "frames of one size");
-    let damages: [(&str, Box<dyn Fn(&mut Vec<u8>)>); 4] = [
+    type Damage = Box<dyn Fn(&mut Vec<u8>)>;
+    let damages: [(&str, Damage); 4] = [
         ("zeroed", Box::new(move |bytes| bytes[a..b].fill(0))),
         ("duplicated", Box::new(move |bytes| bytes.copy_within(a..b, b))),
         ("swapped", Box::new(move |bytes| bytes[a..c].rotate_left(b - a))),

@@ -12,10 +12,13 @@ use claims::{
 use registry::StoreError;
 use registry::embedded::{Ledger, Medium, MediumFile, Options, Reading};
 
+/// The bytes of a file.
+type Content = Rc<RefCell<Vec<u8>>>;
+
 /// The twin. Copies are the same directory; [`Twin::backup`] is another one.
 #[derive(Clone, Default)]
 pub struct Twin {
-    files: Rc<RefCell<BTreeMap<String, Rc<RefCell<Vec<u8>>>>>>,
+    files: Rc<RefCell<BTreeMap<String, Content>>>,
     births: Rc<RefCell<BTreeMap<String, u64>>>,
     pub faults: Rc<Faults>,
 }
@@ -31,11 +34,11 @@ pub struct Faults {
 }
 
 #[derive(Clone)]
-pub struct TwinFile(Rc<RefCell<Vec<u8>>>, Twin);
+pub struct TwinFile(Content, Twin);
 
 impl Twin {
     /// Its files, to be damaged.
-    pub fn file(&self, name: &str) -> Rc<RefCell<Vec<u8>>> {
+    pub fn file(&self, name: &str) -> Content {
         self.files.borrow()[name].clone()
     }
 

@@ -8,48 +8,39 @@ use crate::planted::Bug;
 use crate::story::Note;
 
 impl Client {
-    /// Takes an answer in. True if it believes in more than before.
-    pub(crate) fn hear(&mut self, answer: Answer, desk: &mut Desk<'_>) -> bool {
-        let Some(nth) = self
-            .sent
-            .iter()
-            .position(|sent| sent.request == answer.request)
-        else {
-            return false;
+    /// Takes an answer in.
+    pub(crate) fn hear(&mut self, answer: Answer, desk: &mut Desk<'_>) {
+        let Some(nth) = self.sent.iter().position(|sent| sent.request == answer.request) else {
+            return;
         };
-        self.sent[nth].waits &= false;
+        self.sent[nth].waits = false;
         let sent = self.sent[nth];
         desk.story.tell(
             desk.now,
-            Note::Hears {
-                client: self.id,
-                request: answer.request,
-                says: answer.says,
-            },
+            Note::Hears { client: self.id, request: answer.request, says: answer.says },
         );
         let Some(pursuit) = &self.pursuit else {
-            return false;
+            return;
         };
         let stage = pursuit.stage;
         // A registration that arrived when its claim was over and forgotten made another one. What
         // is said of the first does not count any more.
         let known = pursuit.owner.map(|owner| owner.claim);
         if answer.says.claim().is_some_and(|claim| Some(claim) < known) {
-            return false;
+            return;
         }
         match (stage, answer.says) {
             (_, Says::Ended(_, status)) => self.told_over(Some(status), desk),
             (_, Says::Over) => self.told_over(None, desk),
             (Stage::Asking, Says::Waiting(claim)) => self.not_yet(claim, sent, desk),
-            (Stage::Asking, Says::Active(claim, _)) => return self.granted(claim, sent, desk),
-            (Stage::Holding, Says::Active(..)) => return self.renewed(sent, desk),
+            (Stage::Asking, Says::Active(claim, _)) => self.granted(claim, sent, desk),
+            (Stage::Holding, Says::Active(..)) => self.renewed(sent, desk),
             (_, Says::NotNow) => self.later(desk),
             // Overtaken by what it knows already.
             (Stage::Holding, Says::Waiting(_))
             | (Stage::Ending(_), Says::Waiting(_) | Says::Active(..)) => {}
             (_, Says::KeyInUse) => unreachable!("checked where the answer leaves the server"),
         }
-        false
     }
 
     fn not_yet(&mut self, claim: ClaimId, sent: Sent, desk: &mut Desk<'_>) {
@@ -67,7 +58,7 @@ impl Client {
         };
     }
 
-    fn granted(&mut self, claim: ClaimId, sent: Sent, desk: &mut Desk<'_>) -> bool {
+    fn granted(&mut self, claim: ClaimId, sent: Sent, desk: &mut Desk<'_>) {
         let (local, lease_now) = (self.clock.read(desk.now), self.lease_now(desk.now));
         let work = self.rng.span(desk.load.hold);
         let bug = self.bug;
@@ -87,41 +78,36 @@ impl Client {
             false => local,
         };
         self.tell_belief(claim, desk);
-        believes
     }
 
-    fn renewed(&mut self, sent: Sent, desk: &mut Desk<'_>) -> bool {
+    fn renewed(&mut self, sent: Sent, desk: &mut Desk<'_>) {
         let (local, lease_now) = (self.clock.read(desk.now), self.lease_now(desk.now));
         let bug = self.bug;
         let pursuit = self.pursuit.as_mut().expect("matched as holding");
         let claim = pursuit.owner.expect("a holder knows its claim").claim;
         if pursuit.lease.is_over(lease_now) && bug != Some(Bug::BelievesPastDeadline) {
             // Too late: it may be somebody else's already.
-            self.lose(desk);
-            return false;
+            return self.lose(desk);
         }
         match sent.verb {
             Verb::Renew => {
-                let believes = pursuit.lease.confirmed(sent.at, lease_now, bug);
-                if believes {
+                if pursuit.lease.confirmed(sent.at, lease_now, bug) {
                     pursuit.next_ask = local + pursuit.lease.part(3);
                 }
                 self.tell_belief(claim, desk);
-                believes
             }
             Verb::Appoint => {
                 if let Some(keeper) = &mut pursuit.keeper {
                     keeper.appointed = true;
                 }
                 pursuit.next_ask = local;
-                false
             }
             Verb::Register
             | Verb::Activate
             | Verb::Release
             | Verb::Abort
             | Verb::Withdraw
-            | Verb::Revoke => false,
+            | Verb::Revoke => {}
         }
     }
 
@@ -138,13 +124,6 @@ impl Client {
         let pursuit = self.pursuit.as_ref().expect("just confirmed");
         let deadline = pursuit.lease.deadline;
         let left = deadline.map(|deadline| deadline.since(self.lease_now(desk.now)));
-        desk.story.tell(
-            desk.now,
-            Note::Believes {
-                client: self.id,
-                claim,
-                left,
-            },
-        );
+        desk.story.tell(desk.now, Note::Believes { client: self.id, claim, left });
     }
 }

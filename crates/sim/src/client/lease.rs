@@ -22,11 +22,7 @@ pub(super) struct Lease {
 
 impl Lease {
     pub(super) fn asked_for(ttl: Ttl, at: Local) -> Self {
-        Self {
-            since: at,
-            deadline: None,
-            shortest: ttl.span(),
-        }
+        Self { since: at, deadline: None, shortest: ttl.span() }
     }
 
     pub(super) fn is_over(&self, now: Local) -> bool {

@@ -60,18 +60,13 @@ impl Client {
             abandons: rng.permille(load.abandons),
             impatient: rng.permille(load.impatient),
             changes_ttl: rng.permille(load.changes_ttl),
-            keeper: rng.permille(load.has_keeper).then(|| Keeper {
-                key: draw_key(rng),
-                appointed: false,
-            }),
+            keeper: rng
+                .permille(load.has_keeper)
+                .then(|| Keeper { key: draw_key(rng), appointed: false }),
             next_ask: local,
             until: local + rng.spread(load.patience),
             tries: 0,
-            wish: Rc::new(Wish {
-                number,
-                registration,
-                resources,
-            }),
+            wish: Rc::new(Wish { number, registration, resources }),
         });
     }
 
@@ -131,10 +126,7 @@ impl Client {
 pub(super) fn under_another_key(wish: &Wish, rng: &mut Rng) -> Rc<Wish> {
     Rc::new(Wish {
         number: wish.number,
-        registration: Registration {
-            key: draw_key(rng),
-            ..wish.registration.clone()
-        },
+        registration: Registration { key: draw_key(rng), ..wish.registration.clone() },
         resources: wish.resources.clone(),
     })
 }

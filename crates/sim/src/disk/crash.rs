@@ -16,7 +16,7 @@ pub(super) struct Flip {
 impl Disk {
     /// Everything that was not synced is kept, lost or torn, each block by its own luck; of the
     /// changes to names, the first few are kept.
-    pub(crate) fn lose_power(&self) {
+    pub fn lose_power(&self) {
         let platter = &mut *self.platter();
         let kept = platter.rng.index(platter.unsynced_names.len() + 1);
         let mut names = std::mem::take(&mut platter.durable_names);
@@ -54,14 +54,20 @@ impl Disk {
             let was = *byte;
             *byte ^= bit;
             let is = *byte;
-            platter.flips.push(Flip {
-                inode,
-                offset,
-                was,
-                is,
-            });
+            platter.flips.push(Flip { inode, offset, was, is });
         }
         count as usize
+    }
+
+    /// Flips one bit of a file. False if there is no such byte.
+    pub fn flip_bit(&self, name: &str, offset: usize) -> bool {
+        let platter = &mut *self.platter();
+        let file = platter.inode(name).ok().and_then(|inode| platter.files.get_mut(&inode));
+        let byte = file.and_then(|file| file.bytes.get_mut(offset));
+        byte.is_some_and(|byte| {
+            *byte ^= 1;
+            true
+        })
     }
 
     /// Whether there are flipped bits that nobody has written over.

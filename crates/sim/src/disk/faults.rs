@@ -8,7 +8,7 @@ use super::{Disk, Platter};
 
 /// Where inside the store's work the machine stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum CrashAt {
+pub enum CrashAt {
     /// Before the nth sync from here.
     BeforeSync(u32),
     /// When the nth sync from here is done, and before anybody knows.
@@ -27,6 +27,8 @@ pub(super) struct Faults {
     slow: Option<Span>,
     /// No more than this may be used.
     capacity: Option<u64>,
+    /// Something did not fit since the last question.
+    refused: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub(super) enum Operation {
 
 impl Disk {
     /// The machine will stop there.
-    pub(crate) fn arm(&self, crash: CrashAt) {
+    pub fn arm(&self, crash: CrashAt) {
         self.platter().faults.crash = Some(crash);
     }
 
@@ -48,13 +50,14 @@ impl Disk {
     }
 
     /// The machine runs again; nothing is armed any more.
-    pub(crate) fn restart(&self) {
+    pub fn restart(&self) {
         let faults = &mut self.platter().faults;
         faults.crashed = false;
         faults.crash = None;
     }
 
-    pub(crate) fn fail_next_sync(&self) {
+    /// The next sync fails, and the cache forgets what it did not write.
+    pub fn fail_next_sync(&self) {
         self.platter().faults.failing_syncs = 1;
     }
 
@@ -72,26 +75,26 @@ impl Disk {
     }
 
     /// From now on nothing more fits than what is there.
-    pub(crate) fn fill_up(&self) {
+    pub fn fill_up(&self) {
         let mut platter = self.platter();
         platter.faults.capacity = Some(platter.used());
     }
 
-    pub(crate) fn make_room(&self) {
+    /// There is room again.
+    pub fn make_room(&self) {
         self.platter().faults.capacity = None;
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.platter().faults.capacity.is_some()
+    /// Whether nothing more fits, or something did not since this was asked before.
+    pub(crate) fn is_or_was_full(&self) -> bool {
+        let faults = &mut self.platter().faults;
+        faults.capacity.is_some() | std::mem::take(&mut faults.refused)
     }
 
     /// Nothing will go wrong from now on.
     pub(crate) fn heal(&self) {
         let crashed = self.has_crashed();
-        self.platter().faults = Faults {
-            crashed,
-            ..Faults::default()
-        };
+        self.platter().faults = Faults { crashed, ..Faults::default() };
     }
 }
 
@@ -135,9 +138,10 @@ impl Platter {
     }
 
     /// Takes up `more` bytes, if they fit.
-    pub(super) fn take_up(&self, more: u64) -> io::Result<()> {
+    pub(super) fn take_up(&mut self, more: u64) -> io::Result<()> {
         match self.faults.capacity {
             Some(capacity) if more > 0 && self.used() + more > capacity => {
+                self.faults.refused = true;
                 Err(io::ErrorKind::StorageFull.into())
             }
             _ => Ok(()),

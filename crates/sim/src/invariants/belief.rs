@@ -20,11 +20,7 @@ pub(super) struct Belief {
 
 impl Belief {
     pub(super) fn note(&mut self, event: &Event) {
-        if let Event::Ended {
-            claim,
-            ending: Ending::Revoked,
-        } = event
-        {
+        if let Event::Ended { claim, ending: Ending::Revoked } = event {
             self.revoked.insert(*claim);
         }
     }

@@ -36,9 +36,9 @@ impl Bounds {
         }
     }
 
-    pub(super) fn check(&mut self, mirror: &State, disk: &Disk) -> Checked {
+    pub(super) fn check(&mut self, mirror: &State, disk: &Disk, full: bool) -> Checked {
         let ended = mirror.tally().ended;
-        if ended > self.ended_max && !disk.is_full() {
+        if ended > self.ended_max && !full {
             return violated(format!("{ended} ended claims are remembered"));
         }
         for name in mirror.names_after(None) {

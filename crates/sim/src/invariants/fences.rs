@@ -46,9 +46,9 @@ impl Fences {
         };
         match self.of_claim.get(&claim) {
             Some(&given) if given == fence => Ok(()),
-            given => violated(format!(
-                "claim {claim} was told fence {fence}, but was given {given:?}"
-            )),
+            given => {
+                violated(format!("claim {claim} was told fence {fence}, but was given {given:?}"))
+            }
         }
     }
 

@@ -56,11 +56,7 @@ impl Leases {
     }
 
     fn begin(&mut self, claim: ClaimId, ttl: Span, now: Timestamp) {
-        let due = Due {
-            at: now + ttl,
-            ttl,
-            graced: false,
-        };
+        let due = Due { at: now + ttl, ttl, graced: false };
         self.due.insert(claim, due);
     }
 
@@ -88,11 +84,7 @@ impl Leases {
                 continue;
             };
             let ttl = active.ttl.span();
-            let due = self.due.entry(claim.id).or_insert(Due {
-                at: now,
-                ttl,
-                graced: false,
-            });
+            let due = self.due.entry(claim.id).or_insert(Due { at: now, ttl, graced: false });
             if !due.graced {
                 due.at = due.at.max(now + due.ttl);
                 due.graced = true;

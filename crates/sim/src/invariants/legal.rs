@@ -31,10 +31,7 @@ fn check_name(state: &State, name: &Name) -> Checked {
         return Ok(());
     }
     let ids: Vec<String> = holders.iter().map(|claim| claim.id.to_string()).collect();
-    Err(Violation::of(
-        "legal holders",
-        format!("claims {} hold {name} together", ids.join(", ")),
-    ))
+    Err(Violation::of("legal holders", format!("claims {} hold {name} together", ids.join(", "))))
 }
 
 /// Rule 1.

@@ -58,6 +58,8 @@ pub(crate) type Checked = Result<(), Violation>;
 pub(crate) struct Occasion {
     /// The moment before: whatever is decided now happened after it.
     pub(crate) since: Timestamp,
+    /// A chore was under way. It may be what the log waits for, and nobody can be served meanwhile.
+    pub(crate) may_be_stuck: bool,
     /// Claims whose claimant asked for its turn.
     pub(crate) asked: Vec<ClaimId>,
     /// Claims that had a wait open when the batch began.
@@ -113,21 +115,13 @@ impl Checks {
     }
 
     /// A batch is durable.
-    pub(crate) fn committed(
-        &mut self,
-        batch: &Batch,
-        occasion: &Occasion,
-        disk: &Disk,
-    ) -> Checked {
-        self.timeline.check(batch, disk.is_full())?;
+    pub(crate) fn committed(&mut self, batch: &Batch, occasion: &Occasion, disk: &Disk) -> Checked {
+        let full = disk.is_or_was_full();
+        self.timeline.check(batch, full, occasion.may_be_stuck)?;
         self.one_claim.asked(&occasion.wishes);
         for event in &batch.events {
-            let moment = Moment {
-                mirror: self.replay.mirror(),
-                event,
-                stamp: batch.stamp,
-                occasion,
-            };
+            let moment =
+                Moment { mirror: self.replay.mirror(), event, stamp: batch.stamp, occasion };
             turns::check(&moment)?;
             self.fences.check(&moment)?;
             self.one_claim.check(&moment)?;
@@ -139,8 +133,8 @@ impl Checks {
         }
         self.replay.committed(batch)?;
         let mirror = self.replay.mirror();
-        self.freed.check(mirror, &self.leases, batch.stamp.at, disk)?;
-        self.bounds.check(mirror, disk)
+        self.freed.check(mirror, &self.leases, batch.stamp.at, full)?;
+        self.bounds.check(mirror, disk, full)
     }
 
     /// The store has `state` after that commit.

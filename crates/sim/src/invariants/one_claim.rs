@@ -22,11 +22,7 @@ impl OneClaim {
     }
 
     pub(super) fn check(&mut self, moment: &Moment<'_>) -> Checked {
-        let Event::Registered {
-            claim,
-            registration,
-        } = moment.event
-        else {
+        let Event::Registered { claim, registration } = moment.event else {
             return Ok(());
         };
         let key = registration.key.0;

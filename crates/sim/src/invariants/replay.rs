@@ -24,12 +24,7 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn new(rules: Rules) -> Self {
-        Self {
-            mirror: State::new(rules),
-            position: 0,
-            commits: 0,
-            in_flight: None,
-        }
+        Self { mirror: State::new(rules), position: 0, commits: 0, in_flight: None }
     }
 
     pub(super) fn mirror(&self) -> &State {
@@ -97,10 +92,7 @@ fn restart(state: &mut State, outcome: &State, now: Timestamp) {
     if tally.active + tally.waiting == 0 {
         return;
     }
-    let at_now = Stamp {
-        at: now,
-        wall: WallTime::default(),
-    };
+    let at_now = Stamp { at: now, wall: WallTime::default() };
     apply(state, &Event::Resumed, at_now);
     let changed = outcome.claims_after(None).filter_map(|claim| {
         let before = state.claim(claim.id).filter(|before| *before != claim)?;

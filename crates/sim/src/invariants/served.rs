@@ -21,12 +21,8 @@ pub(crate) fn check_rest(
     let Some(state) = state else {
         return violated("the server is not back".to_owned());
     };
-    let live = state
-        .claims_after(None)
-        .filter(|claim| !matches!(claim.phase, Phase::Ended(_)));
-    let live: Vec<String> = live
-        .map(|claim| format!("{} {}", claim.id, claim.status()))
-        .collect();
+    let live = state.claims_after(None).filter(|claim| !matches!(claim.phase, Phase::Ended(_)));
+    let live: Vec<String> = live.map(|claim| format!("{} {}", claim.id, claim.status())).collect();
     violated(format!(
         "{:.0} s after healing, clients [{}] are not served and claims [{}] are live",
         passed.as_micros() as f64 / 1e6,

@@ -4,7 +4,7 @@ use claims::{ClaimId, Command, Event, Owner, Span, Timestamp};
 use registry::embedded::Batch;
 
 use super::waits::Wait;
-use super::{Next, Process, Server};
+use super::{Next, Process, Server, Slot};
 use crate::invariants::{Checks, Occasion, Violation};
 use crate::message::{Answer, Ask, ClientId, Request, RequestId, Says};
 use crate::story::{Brief, Note, Story};
@@ -18,11 +18,12 @@ impl Server {
         story: &mut Story,
     ) -> Result<Next, Violation> {
         let reading = self.reading(now);
-        let Some(process) = self.process.as_mut().filter(|process| !process.busy) else {
+        let Some(process) = self.process.as_mut().filter(|process| process.can_work()) else {
             return Ok(Next::Nothing);
         };
         let mut occasion = Occasion {
-            since: process.ledger.now(),
+            since: process.settled_until,
+            may_be_stuck: !matches!(process.chore, Slot::Empty),
             open: process.waits.claims().collect(),
             ..Occasion::default()
         };
@@ -33,6 +34,10 @@ impl Server {
         let due = process.ledger.state().next_due();
         if due.is_some_and(|due| due <= process.ledger.now()) {
             process.ledger.sweep();
+        }
+        let due = process.ledger.state().next_due();
+        if due.is_none_or(|due| due > process.ledger.now()) {
+            process.settled_until = process.ledger.now();
         }
 
         self.disk.begin_commit();
@@ -55,6 +60,12 @@ impl Server {
 }
 
 impl Process {
+    /// The writer is one thread. It waits for a commit, and for a segment that a command needs.
+    fn can_work(&self) -> bool {
+        let waits_for_chore = !self.queue.is_empty() && self.ledger.waits_for_chore();
+        !self.busy && !waits_for_chore
+    }
+
     fn execute_queue(&mut self, now: Timestamp, occasion: &mut Occasion, checks: &mut Checks) {
         let mut taken = 0;
         while taken < self.queue.len()

@@ -92,6 +92,7 @@ impl Server {
 impl Process {
     fn new(ledger: Ledger<crate::disk::Disk>) -> Self {
         Self {
+            settled_until: ledger.now(),
             ledger,
             queue: Vec::new(),
             closed: Vec::new(),

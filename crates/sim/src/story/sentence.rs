@@ -30,12 +30,7 @@ pub(super) fn line(at: Timestamp, note: &Note) -> String {
 
 fn sentence(note: &Note) -> String {
     match *note {
-        Note::Wishes {
-            client,
-            resources,
-            limit,
-            ttl,
-        } => {
+        Note::Wishes { client, resources, limit, ttl } => {
             let names = (0..32).filter(|nth| resources >> nth & 1 == 1);
             let names: Vec<String> = names.map(|nth| format!("r{nth}")).collect();
             let how = match limit {
@@ -46,31 +41,20 @@ fn sentence(note: &Note) -> String {
             let names = names.join(" and ");
             format!("client {} wants {names} {how}, ttl {}", client.0, span(ttl))
         }
-        Note::Asks {
-            client,
-            request,
-            verb,
-            claim,
-        } => {
+        Note::Asks { client, request, verb, claim } => {
             let about = claim.map_or(String::new(), |claim| format!(" claim {claim}"));
             let verb = verb_text(verb);
             format!("client {} asks to {verb}{about} (request {})", client.0, request.0)
         }
-        Note::Hears {
-            client,
-            request,
-            says,
-        } => format!("client {} hears: {} (request {})", client.0, says_text(says), request.0),
-        Note::Believes {
-            client,
-            claim,
-            left: Some(left),
-        } => format!("client {} BELIEVES it holds claim {claim} for {}", client.0, span(left)),
-        Note::Believes {
-            client,
-            claim,
-            left: None,
-        } => format!("client {} has claim {claim}, but must renew before it believes", client.0),
+        Note::Hears { client, request, says } => {
+            format!("client {} hears: {} (request {})", client.0, says_text(says), request.0)
+        }
+        Note::Believes { client, claim, left: Some(left) } => {
+            format!("client {} BELIEVES it holds claim {claim} for {}", client.0, span(left))
+        }
+        Note::Believes { client, claim, left: None } => {
+            format!("client {} has claim {claim}, but must renew before it believes", client.0)
+        }
         Note::Stops(client, why) => {
             let why = match why {
                 Stop::LeaseOver => "stops believing: its lease is over",
@@ -81,23 +65,16 @@ fn sentence(note: &Note) -> String {
         }
         Note::Dies(client) => format!("client {} dies", client.0),
         Note::Returns(client) => format!("client {} is there again, a new process", client.0),
-        Note::Pauses(client, pause) => format!("client {} is stopped for {}", client.0, span(pause)),
+        Note::Pauses(client, pause) => {
+            format!("client {} is stopped for {}", client.0, span(pause))
+        }
         Note::Resumes(client) => format!("client {} runs again", client.0),
-        Note::Lost {
-            client,
-            request,
-            answer,
-        } => {
+        Note::Lost { client, request, answer } => {
             let what = if answer { "the answer to" } else { "the" };
             format!("  (network) {what} request {} of client {} is lost", request.0, client.0)
         }
         Note::Arrives(request) => format!("  server gets request {}", request.0),
-        Note::Committed {
-            at,
-            position,
-            events,
-            took,
-        } => format!(
+        Note::Committed { at, position, events, took } => format!(
             "  server commits {events} events from position {position}, at {:.6} of its time, in {}",
             seconds(at),
             span(took)
@@ -107,12 +84,10 @@ fn sentence(note: &Note) -> String {
         Note::ChoreRan => "  server does a chore".to_owned(),
         Note::ServerStops(ServerStop::PowerCut) => "  POWER CUT".to_owned(),
         Note::ServerStops(ServerStop::Killed) => "  server KILLED; the machine lives".to_owned(),
-        Note::ServerStops(ServerStop::Fatal(doing)) => format!("  server STOPS itself: {doing} failed"),
-        Note::ServerStarts {
-            at,
-            waiting,
-            active,
-        } => format!(
+        Note::ServerStops(ServerStop::Fatal(doing)) => {
+            format!("  server STOPS itself: {doing} failed")
+        }
+        Note::ServerStarts { at, waiting, active } => format!(
             "  server STARTS at {:.6} of its time with {waiting} waiting, {active} active",
             seconds(at)
         ),
@@ -123,8 +98,12 @@ fn sentence(note: &Note) -> String {
         }
         Note::ServerPauses(pause) => format!("  server is stopped for {}", span(pause)),
         Note::ServerResumes => "  server runs again".to_owned(),
-        Note::CrashArmed(CrashAt::BeforeSync(nth)) => format!("  (fault) crash before sync {nth} from here"),
-        Note::CrashArmed(CrashAt::AfterSync(nth)) => format!("  (fault) crash after sync {nth} from here"),
+        Note::CrashArmed(CrashAt::BeforeSync(nth)) => {
+            format!("  (fault) crash before sync {nth} from here")
+        }
+        Note::CrashArmed(CrashAt::AfterSync(nth)) => {
+            format!("  (fault) crash after sync {nth} from here")
+        }
         Note::CrashArmed(CrashAt::Operation(nth)) => {
             format!("  (fault) crash at disk operation {nth} from here")
         }
@@ -190,8 +169,12 @@ fn fault_text(fault: Fault) -> String {
         Fault::SlowDisk => "the disk is slow".to_owned(),
         Fault::FailingDisk => "the disk will fail once".to_owned(),
         Fault::FullDisk => "the disk is full".to_owned(),
-        Fault::CutToServer(client) => format!("nothing reaches the server from client {}", client.0),
-        Fault::CutFromServer(client) => format!("nothing reaches client {} from the server", client.0),
+        Fault::CutToServer(client) => {
+            format!("nothing reaches the server from client {}", client.0)
+        }
+        Fault::CutFromServer(client) => {
+            format!("nothing reaches client {} from the server", client.0)
+        }
         Fault::PauseClient => "a client is stopped".to_owned(),
         Fault::KillClient => "a client dies".to_owned(),
         Fault::Revoke => "an administrator revokes".to_owned(),

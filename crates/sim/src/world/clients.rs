@@ -77,10 +77,7 @@ impl World {
         let client = &mut self.clients[nth];
         client.timer += 1;
         if let Some(at) = client.next_wake(self.now) {
-            let wakes = Happening::ClientWakes {
-                client: client.id,
-                timer: client.timer,
-            };
+            let wakes = Happening::ClientWakes { client: client.id, timer: client.timer };
             self.agenda.add(at, wakes);
         }
     }
@@ -91,14 +88,7 @@ impl World {
             let copies = self.net.carry(self.now, client, Way::ToServer);
             if copies == [None, None] {
                 let answer = false;
-                self.story.tell(
-                    self.now,
-                    Note::Lost {
-                        client,
-                        request: id,
-                        answer,
-                    },
-                );
+                self.story.tell(self.now, Note::Lost { client, request: id, answer });
             }
             for at in copies.into_iter().flatten() {
                 let request = request.clone();

@@ -92,7 +92,15 @@ impl World {
         match fault {
             Fault::SlowDisk => self.disk.speed_up(),
             Fault::FullDisk => self.disk.make_room(),
-            _ => {}
+            Fault::CutToServer(_) | Fault::CutFromServer(_) => {}
+            Fault::Crash
+            | Fault::PauseServer
+            | Fault::FailingDisk
+            | Fault::PauseClient
+            | Fault::KillClient
+            | Fault::Revoke
+            | Fault::WallJump
+            | Fault::Drift => unreachable!("these have no end of their own"),
         }
         self.story.tell(self.now, Note::Ends(fault));
         Ok(())
@@ -212,11 +220,7 @@ impl World {
         let claim = self.rng.pick(&ids);
         let id = RequestId(self.post.next_request);
         self.post.next_request += 1;
-        let request = Request {
-            id,
-            client: ClientId(0),
-            ask: Ask::Revoke(claim),
-        };
+        let request = Request { id, client: ClientId(0), ask: Ask::Revoke(claim) };
         self.agenda.add(self.now, Happening::RequestArrives(request));
     }
 

@@ -1,15 +1,14 @@
 //! What happens to the server.
 
-use claims::{Span, State};
+use claims::Span;
 
-use super::{World, draw_rate};
+use super::World;
 use crate::agenda::Happening;
-use crate::disk::CrashAt;
-use crate::invariants::{Checked, Violation};
+use crate::invariants::Checked;
 use crate::message::{Answer, ClientId, Request, RequestId};
 use crate::net::Way;
 use crate::server::{Next, Restart};
-use crate::story::{Note, ServerStop};
+use crate::story::Note;
 
 /// Requests that arrive within this are taken together.
 const GATHER: Span = Span::from_micros(20);
@@ -120,11 +119,7 @@ impl World {
     fn send_answer(&mut self, client: ClientId, answer: Answer) {
         let copies = self.net.carry(self.now, client, Way::FromServer);
         if copies == [None, None] {
-            let lost = Note::Lost {
-                client,
-                request: answer.request,
-                answer: true,
-            };
+            let lost = Note::Lost { client, request: answer.request, answer: true };
             self.story.tell(self.now, lost);
         }
         for at in copies.into_iter().flatten() {
@@ -202,67 +197,5 @@ impl World {
             self.happen(happening)?;
         }
         Ok(())
-    }
-
-    /// The process stops: by itself because of what it was `doing`, or with or without its machine.
-    pub(super) fn stop_server(&mut self, doing: Option<&'static str>, in_flight: Option<State>) {
-        self.figures.stops += 1;
-        let fatal = doing.filter(|_| !self.disk.has_crashed());
-        self.server.stop();
-        self.put_off_server.clear();
-        self.checks.stopped(in_flight);
-        let power_cut = self.rng.permille(self.swarm.faults.power_cuts);
-        let why = match fatal {
-            Some(doing) => ServerStop::Fatal(doing),
-            None if power_cut => ServerStop::PowerCut,
-            None => ServerStop::Killed,
-        };
-        self.story.tell(self.now, Note::ServerStops(why));
-        if power_cut {
-            self.cut_power();
-        }
-        self.disk.restart();
-        self.plan_start();
-    }
-
-    fn cut_power(&mut self) {
-        self.disk.lose_power();
-        let rate = draw_rate(&mut self.rng, &self.swarm);
-        self.server.reboot(self.now, rate);
-        if !self.healed && self.rng.permille(self.swarm.faults.flips) {
-            let count = self.disk.flip_bits();
-            self.story.tell(self.now, Note::BitsFlipped(count));
-        }
-    }
-
-    fn plan_start(&mut self) {
-        let life = self.server.life;
-        let delay = self.server.restart_delay(self.swarm.faults.restart);
-        self.plan(delay, Happening::ServerStarts { life });
-    }
-
-    pub(super) fn arm(&mut self, crash: CrashAt) {
-        self.story.tell(self.now, Note::CrashArmed(crash));
-        self.disk.arm(crash);
-    }
-
-    /// At the very end the power fails once more, and all that was promised must still be there.
-    pub(super) fn end(&mut self) -> Checked {
-        self.server.stop();
-        self.checks.stopped(None);
-        self.story.tell(self.now, Note::ServerStops(ServerStop::PowerCut));
-        self.disk.lose_power();
-        let rate = draw_rate(&mut self.rng, &self.swarm);
-        self.server.reboot(self.now, rate);
-        for _ in 0..2 {
-            let start = self.server.start(self.now, &mut self.checks, &mut self.story)?;
-            if matches!(start, Restart::Up) {
-                return Ok(());
-            }
-        }
-        Err(Violation::of(
-            "after healing everyone is served",
-            "the store does not start although nothing is wrong",
-        ))
     }
 }
