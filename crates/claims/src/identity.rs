@@ -72,9 +72,9 @@ pub struct KeyHash(pub [u8; 16]);
 
 impl KeyHash {
     /// A well-mixed word for hash tables: the bytes are a hash already.
-    pub(crate) fn word(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.0;
-        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    pub(crate) fn word(&self) -> u32 {
+        let [a, b, c, d, ..] = self.0;
+        u32::from_le_bytes([a, b, c, d])
     }
 }
 

@@ -8,6 +8,7 @@ mod agenda;
 mod cut;
 mod holders;
 mod index;
+mod keys;
 mod line;
 mod slots;
 mod standing;
@@ -16,12 +17,11 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::ops::Bound;
 
-use hashbrown::HashTable;
-
 use self::cut::Cut;
 pub use self::index::Tally;
 pub(crate) use self::index::due;
 pub(crate) use self::index::{Index, Resource};
+use self::keys::Keys;
 pub(crate) use self::slots::{Slot, Slots};
 pub use self::standing::{Place, Standing};
 use crate::claim::{Claim, Phase};
@@ -37,9 +37,7 @@ pub struct State {
     pub(crate) counters: Counters,
     pub(crate) claims: BTreeMap<ClaimId, Box<Record>>,
     pub(crate) index: Index,
-    /// Claims by the first word of their key, which is kept beside them: a table that grows must not
-    /// look up every claim.
-    by_key: HashTable<(u64, ClaimId)>,
+    keys: Keys,
 
     /// Waiters whose claimant is there now (rule 3). Gone after a restart, as the claimants are.
     pub(crate) present: BTreeSet<ClaimId>,
@@ -103,7 +101,7 @@ impl State {
             counters,
             claims: BTreeMap::new(),
             index: Index::default(),
-            by_key: HashTable::new(),
+            keys: Keys::default(),
             present: BTreeSet::new(),
             unsettled: BTreeSet::new(),
             cut: None,
@@ -117,10 +115,9 @@ impl State {
         state.claims = records.collect();
         let live = state.live().map(|live| (due(live, &state.rules), live.id));
         state.index.agenda = live.collect();
-        state.by_key.reserve(state.claims.len(), |&(word, _)| word);
+        state.keys.reserve(state.claims.len());
         for (&id, record) in &state.claims {
-            let word = record.claim.key.word();
-            state.by_key.insert_unique(word, (word, id), |&(word, _)| word);
+            state.keys.insert(&record.claim.key, id);
         }
         state
     }
@@ -201,8 +198,7 @@ impl State {
 
     /// The claim that was registered under a key.
     pub(crate) fn by_key(&self, key: &KeyHash) -> Option<&Claim> {
-        let is_it = |&(word, id): &(u64, ClaimId)| word == key.word() && self.known(id).key == *key;
-        self.by_key.find(key.word(), is_it).map(|&(_, id)| self.known(id))
+        self.keys.find(key, |id| &self.known(id).key).map(|id| self.known(id))
     }
 
     /// A claim that an index, a queue or an event names.
@@ -220,10 +216,10 @@ impl State {
         let slots = self.index.enter(&mut claim);
         self.index.place(&claim, &slots);
         self.index.agenda.push(due(&claim, &self.rules), claim.id);
-        let (id, word) = (claim.id, claim.key.word());
+        let (id, key) = (claim.id, claim.key);
         let replaced = self.claims.insert(id, Box::new(Record { claim, slots }));
         assert!(replaced.is_none(), "claim ids are never given twice");
-        self.by_key.insert_unique(word, (word, id), |&(word, _)| word);
+        self.keys.insert(&key, id);
     }
 
     /// Changes a live claim at the moment `now`, and what follows from it.
@@ -286,8 +282,7 @@ impl State {
         self.index.tally.ended -= 1;
         let claim = self.claims.remove(&id).expect("ended claims are claims").claim;
         Self::keep_for_cut(&mut self.cut, &claim);
-        let entry = self.by_key.find_entry(claim.key.word(), |&(_, at)| at == id);
-        entry.expect("every claim is found by its key").remove();
+        self.keys.remove(&claim.key, id);
     }
 }
 
