@@ -5,6 +5,7 @@
 mod demo;
 mod hold;
 mod keys;
+mod serve;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,6 +22,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
+    /// Serve claims over HTTP, in the foreground
+    Serve(serve::Serve),
     /// Show the embedded store at work: workers that take turns, and a power cut that loses nothing
     Demo {
         /// Where to keep the store (a temporary directory, removed afterwards, if not said)
@@ -43,7 +46,10 @@ enum Action {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
+    // Logs are for machines and go to the error stream; what people read goes to the output.
+    tracing_subscriber::fmt().json().with_writer(std::io::stderr).init();
     let done = match Arguments::parse().command {
+        Action::Serve(wish) => serve::run(wish).await,
         Action::Demo { data } => demo::run(data).await,
         Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
     };
