@@ -135,7 +135,7 @@ pub fn write_claim(out: &mut String, view: &View<'_>) {
 pub fn write_renewal(out: &mut String, view: &View<'_>) {
     out.push_str("{\"id\":");
     write_whole(out, view.claim.id.0);
-    out.push_str(",\"code\":200,\"status\":\"");
+    out.push_str(",\"http_status\":200,\"status\":\"");
     out.push_str(view.claim.status().as_str());
     out.push_str("\",\"ttl\":");
     or_null(out, view.lease_left());

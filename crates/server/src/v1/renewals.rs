@@ -54,7 +54,7 @@ pub(crate) async fn renew_many(asked: &Asked<'_>, body: &[u8]) -> Result<Answer,
         };
         if let Err(problem) = answer {
             let code = u64::from(problem.status);
-            problem.whole("code", code).write(&mut body);
+            problem.whole("http_status", code).write(&mut body);
         }
     }
     body.push_str("]}");
