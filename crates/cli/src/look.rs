@@ -104,9 +104,10 @@ pub(crate) fn why(place: &Where, resource: &str) -> anyhow::Result<()> {
     for waiter in value["queue"].as_array().into_iter().flatten() {
         let waited = seconds(&waiter["waiting_duration"]);
         print!("  claim {} waits for {waited}", text(&waiter["id"]));
-        match &waiter["user_data"] {
-            Value::Null => println!(),
-            data => println!(", and says: {}", text(data)),
+        if waiter["user_data"].is_null() {
+            println!();
+        } else {
+            println!(", and says: {}", text(&waiter["user_data"]));
         }
     }
     if !value["usual_hold"].is_null() {
@@ -131,10 +132,10 @@ pub(crate) fn revoke(place: &Where, claim: u64, data: &std::path::Path) -> anyho
 
 /// A value as people read it. What others wrote must not drive the terminal.
 fn text(value: &Value) -> String {
-    match value {
-        Value::Null => "-".into(),
-        Value::String(text) => text.chars().flat_map(printable).collect(),
-        other => other.to_string(),
+    match (value.as_str(), value.is_null()) {
+        (Some(text), _) => text.chars().flat_map(printable).collect(),
+        (None, true) => "-".into(),
+        (None, false) => value.to_string(),
     }
 }
 

@@ -30,8 +30,11 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let server = Arc::new(Server::new(store, config, listener.local_addr()?));
-    let background =
-        [tokio::spawn(keep_time(server.clone())), tokio::spawn(metrics::follow(server.clone()))];
+    let background = [
+        tokio::spawn(server.bell.clone().listen()),
+        tokio::spawn(keep_time(server.clone())),
+        tokio::spawn(metrics::follow(server.clone())),
+    ];
     // Every connection has a copy of the sender: when all are gone, so are the connections.
     let (open, mut all_closed) = mpsc::channel::<()>(1);
     tokio::select! {

@@ -21,6 +21,7 @@ mod health;
 mod metrics;
 mod v1;
 
+mod bell;
 mod keys;
 mod timeline;
 

@@ -11,6 +11,7 @@ use registry::{Store, StoreError};
 use tokio::sync::{Semaphore, watch};
 
 use crate::answer::{Answer, not_allowed, options, problem};
+use crate::bell::Bell;
 use crate::body;
 use crate::config::Config;
 use crate::keys::KeyMaker;
@@ -23,6 +24,7 @@ use crate::{gate, health, v1};
 pub struct Server {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) config: Config,
+    pub(crate) bell: Arc<Bell>,
     pub(crate) keys: KeyMaker,
     pub(crate) timeline: Timeline,
     pub(crate) metrics: Metrics,
@@ -39,6 +41,7 @@ impl Server {
             store,
             streams: Arc::new(Semaphore::new(config.streams_max)),
             config,
+            bell: Arc::default(),
             keys: KeyMaker::default(),
             timeline: Timeline::new(),
             metrics: Metrics::default(),

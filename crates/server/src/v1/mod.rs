@@ -32,7 +32,7 @@ async fn submit(
 ) -> Result<Standing, Problem> {
     let answer = match patience {
         Some(patience) if !server.is_closing() => wait(server, command, patience).await?,
-        _ => server.store.submit(command).await.map_err(unavailable)?,
+        _ => server.bell.wait_for(server.store.submit(command)).await.map_err(unavailable)?,
     };
     answer.map_err(|refusal| {
         server.metrics.refused(&refusal);
@@ -46,9 +46,10 @@ async fn wait(
     patience: Duration,
 ) -> Result<registry::Answer, Problem> {
     let again = matches!(command, Command::Register(_)).then(|| command.clone());
+    let granted = server.store.submit_and_wait(command, patience);
     tokio::select! {
         biased;
-        answer = server.store.submit_and_wait(command, patience) => answer.map_err(unavailable),
+        answer = server.bell.wait_for(granted) => answer.map_err(unavailable),
         () = server.closing() => match again {
             // The claim is made: its owner has to be told where it is, or nobody could end it.
             Some(command) => server.store.submit(command).await.map_err(unavailable),

@@ -49,7 +49,7 @@ pub(crate) async fn renew_many(asked: &Asked<'_>, body: &[u8]) -> Result<Answer,
             body.push(',');
         }
         let answer = match renewal {
-            Ok(renewal) => told(asked, renewal.await, &mut body),
+            Ok(renewal) => told(asked, asked.server.bell.wait_for(renewal).await, &mut body),
             Err(problem) => Err(problem),
         };
         if let Err(problem) = answer {
