@@ -20,7 +20,11 @@ struct Server {
 
 impl Server {
     fn start(data: &Path) -> Self {
-        let mut process = Command::new(TENURE)
+        Self::start_as(&mut Command::new(TENURE), data)
+    }
+
+    fn start_as(command: &mut Command, data: &Path) -> Self {
+        let mut process = command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .stdout(Stdio::piped())
@@ -246,6 +250,20 @@ fn pipelined_and_broken_requests_harm_nobody() {
     assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 3);
     let told = ask(&server.address, "GET", "/v1/claims/", "").unwrap();
     assert_eq!(told.body, serde_json::json!([]));
+}
+
+#[test]
+fn server_out_of_descriptors_serves_again_when_there_is_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 40; exec \"$0\" \"$@\"", TENURE]);
+    let server = Server::start_as(&mut limited, directory.path());
+    let crowd: Vec<TcpStream> =
+        (0..100).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(crowd);
+    let told = ask(&server.address, "POST", "/v1/claims/", r#"{"resource":"one","ttl":60}"#);
+    assert_eq!(told.unwrap().status, 201);
 }
 
 #[test]

@@ -32,6 +32,10 @@ impl Timeline {
         let now = self.elapsed().wrapping_add(self.offset.load(Ordering::Relaxed));
         let told = match &claim.phase {
             Phase::Waiting(waiting) => waiting.seen_at,
+            // The moment of the last renewal: a lease must not look longer than it is.
+            Phase::Active(active) if active.deadline != Timestamp::NEVER => {
+                (active.deadline - active.ttl.span()).max(active.activation.since.at)
+            }
             Phase::Active(active) => active.activation.since.at,
             Phase::Ended(ended) => ended.at.at,
         };

@@ -163,6 +163,16 @@ async fn expiry_is_lazy() {
 }
 
 #[tokio::test]
+async fn lease_never_looks_longer_than_it_is() {
+    let house = House::new().await;
+    let url = house.claim("a", 60.0).await.location();
+    for _ in 0..100 {
+        let renewed = house.patch(&url, r#"{"ttl":7}"#).await.is(200).json();
+        assert!(renewed["ttl"].as_f64().unwrap() <= 7.0, "{renewed}");
+    }
+}
+
+#[tokio::test]
 async fn waiter_does_not_lose_its_turn_behind_its_back() {
     let house = House::new().await;
     let holder = house.claim("a", 60.0).await.location();
