@@ -20,6 +20,9 @@ use crate::keys::random;
 /// Where the administrator's token is kept, in the data directory.
 pub(crate) const TOKEN_FILE: &str = "admin-token";
 
+/// How many files are left to the store and to the process itself.
+const STORE_FILES: u64 = 64;
+
 /// What `serve` can be told.
 #[derive(Args)]
 pub(crate) struct Serve {
@@ -49,7 +52,7 @@ pub(crate) async fn run(wish: Serve) -> anyhow::Result<()> {
             wish.listen
         );
     }
-    raise_file_limit();
+    let connections_max = room_for_connections(raise_file_limit());
     let options = Options { new_epoch: wish.new_epoch, salt: random()?, ..Options::default() };
     let store: Arc<dyn Store> = Arc::new(open(&wish.data, options)?);
     let token_file = wish.data.join(TOKEN_FILE);
@@ -63,7 +66,13 @@ pub(crate) async fn run(wish: Serve) -> anyhow::Result<()> {
     if !local && !address.ip().is_unspecified() {
         hosts.push(address.ip().to_string());
     }
-    let config = Config { hosts, admin: Some(AdminToken::of(&token)), ..Config::default() };
+    let config = Config::default();
+    let config = Config {
+        hosts,
+        admin: Some(AdminToken::of(&token)),
+        connections_max: config.connections_max.min(connections_max),
+        ..config
+    };
     greet(address, &wish.data, &token_file)?;
     if !local {
         tracing::warn!(%address, "everybody who reaches this port can claim, and read along");
@@ -121,12 +130,23 @@ fn admin_token(path: &Path) -> anyhow::Result<String> {
     }
 }
 
-/// As many connections as the system lets us have.
-fn raise_file_limit() {
+/// As many open files as the system lets us have. None if there is no limit.
+fn raise_file_limit() -> Option<u64> {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
+    let before = limit.current;
     limit.current = limit.maximum;
-    if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::warn!(%error, "the limit on open files stays as it is");
+    match setrlimit(Resource::Nofile, limit) {
+        Ok(()) => limit.current,
+        Err(error) => {
+            tracing::warn!(%error, "the limit on open files stays as it is");
+            before
+        }
     }
+}
+
+/// The store stops if it cannot open its next log file, so connections never take all there is.
+fn room_for_connections(files: Option<u64>) -> usize {
+    let room = files.map_or(u64::MAX, |files| files.saturating_sub(STORE_FILES).max(files / 2));
+    usize::try_from(room).unwrap_or(usize::MAX)
 }

@@ -253,7 +253,7 @@ fn pipelined_and_broken_requests_harm_nobody() {
 }
 
 #[test]
-fn server_out_of_descriptors_serves_again_when_there_is_room() {
+fn crowd_of_connections_leaves_the_store_its_files() {
     let directory = tempfile::tempdir().unwrap();
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -n 40; exec \"$0\" \"$@\"", TENURE]);
@@ -262,8 +262,11 @@ fn server_out_of_descriptors_serves_again_when_there_is_room() {
         (0..100).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
     std::thread::sleep(Duration::from_millis(300));
     drop(crowd);
-    let told = ask(&server.address, "POST", "/v1/claims/", r#"{"resource":"one","ttl":60}"#);
-    assert_eq!(told.unwrap().status, 201);
+    let body = r#"{"resource":"one","ttl":60}"#;
+    until(|| {
+        let told = ask(&server.address, "POST", "/v1/claims/", body);
+        told.is_some_and(|told| matches!(told.status, 201 | 202))
+    });
 }
 
 #[test]
