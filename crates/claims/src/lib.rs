@@ -26,6 +26,8 @@ mod state;
 pub mod clock;
 pub mod engine;
 pub mod planted;
+#[cfg(feature = "wire")]
+pub mod wire;
 
 pub use self::claim::{
     Activation, Active, Claim, Ended, Ending, Phase, Registration, Status, Turn, Waiting,

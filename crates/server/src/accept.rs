@@ -1,0 +1,163 @@
+//! The door: accepts connections for as long as the server lives, whatever happens to each.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use registry::Store;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::config::Config;
+use crate::connection;
+use crate::metrics;
+use crate::server::Server;
+
+/// How long to wait when the system has no room for another connection.
+const OUT_OF_ROOM: Duration = Duration::from_millis(50);
+
+/// How often the store's time is asked for.
+const REFRESH: Duration = Duration::from_secs(1);
+
+/// Serves a store on a socket until `stop`; then finishes what was begun, wakes who waits, and
+/// returns.
+pub async fn serve(
+    listener: TcpListener,
+    store: Arc<dyn Store>,
+    config: Config,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let server = Arc::new(Server::new(store, config, listener.local_addr()?));
+    let background = [
+        tokio::spawn(server.bell.clone().listen()),
+        tokio::spawn(keep_time(server.clone())),
+        tokio::spawn(metrics::follow(server.clone())),
+    ];
+    // Every connection has a copy of the sender: when all are gone, so are the connections.
+    let (open, mut all_closed) = mpsc::channel::<()>(1);
+    tokio::select! {
+        () = accept(&server, &listener, open) => {}
+        () = stop => {}
+    }
+    drop(listener);
+    server.close();
+    let _ = tokio::time::timeout(server.config.grace, all_closed.recv()).await;
+    for task in background {
+        task.abort();
+    }
+    Ok(())
+}
+
+async fn accept(server: &Arc<Server>, listener: &TcpListener, open: mpsc::Sender<()>) {
+    let crowd = Arc::new(Crowd::default());
+    loop {
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) if is_about_one(&error) => continue,
+            Err(error) => {
+                // Out of descriptors or memory: those who are connected are served on.
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(OUT_OF_ROOM).await;
+                continue;
+            }
+        };
+        let Some(seat) = Crowd::enter(&crowd, &server.config, peer.ip()) else {
+            server.metrics.turned_away();
+            continue;
+        };
+        let (server, open) = (server.clone(), open.clone());
+        tokio::spawn(async move {
+            connection::serve(server, stream).await;
+            drop((seat, open));
+        });
+    }
+}
+
+/// The one connection failed before it was accepted; the next may not.
+fn is_about_one(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+    )
+}
+
+async fn keep_time(server: Arc<Server>) {
+    loop {
+        if let Err(error) = server.refresh().await {
+            tracing::warn!(%error, "the store does not tell the time");
+        }
+        tokio::time::sleep(REFRESH).await;
+    }
+}
+
+/// Who is connected.
+#[derive(Default)]
+struct Crowd(Mutex<(usize, HashMap<IpAddr, usize>)>);
+
+impl Crowd {
+    /// A seat for somebody from this address, if there is one left.
+    fn enter(crowd: &Arc<Self>, config: &Config, address: IpAddr) -> Option<Seat> {
+        let mut counts = crowd.0.lock().expect("counting does not panic");
+        let (all, by_address) = &mut *counts;
+        if *all >= config.connections_max {
+            return None;
+        }
+        let counted = !address.is_loopback();
+        if counted {
+            let from_here = by_address.entry(address).or_default();
+            if *from_here >= config.connections_per_address_max {
+                return None;
+            }
+            *from_here += 1;
+        }
+        *all += 1;
+        Some(Seat { crowd: crowd.clone(), address: counted.then_some(address) })
+    }
+}
+
+/// One connection's place in the crowd.
+struct Seat {
+    crowd: Arc<Crowd>,
+    address: Option<IpAddr>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut counts = self.crowd.0.lock().expect("counting does not panic");
+        let (all, by_address) = &mut *counts;
+        *all -= 1;
+        if let Some(address) = self.address
+            && let Some(from_here) = by_address.get_mut(&address)
+        {
+            *from_here -= 1;
+            if *from_here == 0 {
+                by_address.remove(&address);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crowd_is_bounded_in_all_and_per_address() {
+        let config =
+            Config { connections_max: 4, connections_per_address_max: 2, ..Config::default() };
+        let crowd = Arc::new(Crowd::default());
+        let (far, near) = ([10, 0, 0, 1].into(), [127, 0, 0, 1].into());
+        let first = Crowd::enter(&crowd, &config, far);
+        let second = Crowd::enter(&crowd, &config, far);
+        assert!(first.is_some() && second.is_some());
+        assert!(Crowd::enter(&crowd, &config, far).is_none());
+        let local: Vec<_> = (0..3).map(|_| Crowd::enter(&crowd, &config, near)).collect();
+        assert_eq!(local.iter().filter(|seat| seat.is_some()).count(), 2);
+        drop(first);
+        assert!(Crowd::enter(&crowd, &config, far).is_some());
+    }
+}

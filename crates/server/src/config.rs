@@ -1,0 +1,57 @@
+//! What can be adjusted. The defaults are safe and need no configuration.
+
+use std::time::Duration;
+
+use crate::keys::AdminToken;
+
+/// The figures of a server.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Names under which this server may be addressed, besides those of the loopback. A page in a
+    /// browser that made its own name point here is sent away.
+    pub hosts: Vec<String>,
+    /// Who may revoke any claim.
+    pub admin: Option<AdminToken>,
+    /// The largest body read: 64 KiB of user data, escaped, and the rest.
+    pub body_bytes_max: usize,
+    /// How long a body may take to arrive.
+    pub body_for: Duration,
+    /// How long a connection may be silent, or take to send the head of a request.
+    pub idle_for: Duration,
+    /// How long a client may take nothing of an answer.
+    pub write_for: Duration,
+    /// The longest wait for a claim within one request.
+    pub wait_for_max: Duration,
+    /// How long requests may take to finish when the server stops.
+    pub grace: Duration,
+    /// The most connections in all.
+    pub connections_max: usize,
+    /// The most connections from one address; the loopback is not counted.
+    pub connections_per_address_max: usize,
+    /// The most event streams.
+    pub streams_max: usize,
+    /// The longest list in one answer.
+    pub list_max: usize,
+    /// The most claims renewed by one request.
+    pub renewals_max: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            admin: None,
+            body_bytes_max: 128 * 1024,
+            body_for: Duration::from_secs(10),
+            idle_for: Duration::from_secs(30),
+            write_for: Duration::from_secs(10),
+            wait_for_max: Duration::from_secs(60),
+            grace: Duration::from_secs(10),
+            connections_max: 20_000,
+            connections_per_address_max: 256,
+            streams_max: 64,
+            list_max: 1_000,
+            renewals_max: 4_096,
+        }
+    }
+}

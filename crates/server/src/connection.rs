@@ -1,0 +1,42 @@
+//! One connection, from its first request to its last.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+
+use crate::patient::Patient;
+use crate::server::Server;
+
+/// The largest head of a request.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+
+pub(crate) async fn serve(server: Arc<Server>, stream: TcpStream) {
+    // Answers are small and waited for.
+    let _ = stream.set_nodelay(true);
+    let io = TokioIo::new(Patient::new(stream, server.config.write_for));
+    let service = service_fn(|request| async { Ok::<_, Infallible>(server.handle(request).await) });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        // Counted from the end of the last answer, so this is the idle time-out, too.
+        .header_read_timeout(server.config.idle_for)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .serve_connection(io, service);
+    let mut connection = pin!(connection);
+    tokio::select! {
+        done = connection.as_mut() => return trace(done),
+        () = server.closing() => connection.as_mut().graceful_shutdown(),
+    }
+    trace(connection.await);
+}
+
+/// Clients come and go: that is worth a line only to somebody who looks for it.
+fn trace(done: Result<(), hyper::Error>) {
+    if let Err(error) = done {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}

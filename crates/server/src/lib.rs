@@ -1,0 +1,32 @@
+//! The lock server: what a [`Store`](registry::Store) decides, told over HTTP.
+//!
+//! [`serve`] is the whole server on a socket; [`Server::handle`] is the same without one. There is no
+//! rule in here: if an answer depends on it, it is in `claims`, and how it is written is in
+//! `claims::wire`.
+#![forbid(unsafe_code)]
+
+mod config;
+mod server;
+
+mod accept;
+mod connection;
+mod patient;
+
+mod answer;
+mod body;
+mod gate;
+mod route;
+
+mod health;
+mod metrics;
+mod v1;
+
+mod bell;
+mod keys;
+mod timeline;
+
+pub use self::accept::serve;
+pub use self::body::Body;
+pub use self::config::Config;
+pub use self::keys::{AdminToken, new_token};
+pub use self::server::Server;

@@ -1,0 +1,110 @@
+//! `GET /v1/claims/`: claims in order of creation, those that the filters let through.
+
+use claims::wire::{Field, Fields, Media, Problem, View, number, parse_moment, write_claim};
+use claims::{Name, Span, Status};
+use hyper::StatusCode;
+use registry::{Bounds, Filter, Page};
+
+use super::CLAIM_BYTES;
+use crate::answer::{Answer, json};
+use crate::server::{Asked, unavailable};
+
+/// How many claims are listed if nobody says.
+const LIMIT: usize = 10;
+
+pub(crate) async fn list(asked: &Asked<'_>) -> Result<Answer, Problem> {
+    let fields = Fields::parse(Media::Other, b"", asked.query)?;
+    let count = whole(&fields, "limit", LIMIT)?.min(asked.server.config.list_max);
+    let skip = whole(&fields, "offset", 0)?;
+    let Some(filter) = filter(&fields)? else {
+        return Ok(json(StatusCode::OK, "[]".into()));
+    };
+    let store = &asked.server.store;
+    let vitals = store.vitals();
+    let claims = store.claims(filter, Page { after: None, skip, count });
+    let claims = claims.await.map_err(unavailable)?;
+    let now = vitals.await.map_err(unavailable)?.now;
+    asked.server.timeline.set(now);
+    let mut body = String::with_capacity(claims.len() * CLAIM_BYTES + 2);
+    body.push('[');
+    for (nth, claim) in claims.iter().enumerate() {
+        if nth > 0 {
+            body.push(',');
+        }
+        write_claim(&mut body, &View { claim, place: None, base: asked.base, key: None, now });
+    }
+    body.push(']');
+    Ok(json(StatusCode::OK, body))
+}
+
+/// The filter that the query asks for; none if nothing can pass it.
+fn filter(fields: &Fields<'_>) -> Result<Option<Filter>, Problem> {
+    let resource = match fields.text("resource").map(Name::new) {
+        None => None,
+        Some(Ok(name)) => Some(name),
+        Some(Err(_)) => return Ok(None),
+    };
+    let status = fields.text("status").map(status).transpose()?;
+    let active_for = spans(fields, "minimum_active_duration", "maximum_active_duration")?;
+    let waited_for = spans(fields, "minimum_waiting_duration", "maximum_waiting_duration")?;
+    let micros = |name| Ok(decimal(fields, name)?.map(|secs| (secs * 1e6) as i64));
+    let ttl = Bounds { min: micros("minimum_ttl")?, max: micros("maximum_ttl")? };
+    let created =
+        Bounds { min: moment(fields, "minimum_created")?, max: moment(fields, "maximum_created")? };
+    let (Some(active_for), Some(waited_for)) = (active_for, waited_for) else {
+        return Ok(None);
+    };
+    Ok(Some(Filter { resource, status, ttl, active_for, waited_for, created }))
+}
+
+/// Bounds on a duration. None if even nothing is too long.
+fn spans(
+    fields: &Fields<'_>,
+    min: &'static str,
+    max: &'static str,
+) -> Result<Option<Bounds<Span>>, Problem> {
+    let span = |secs: f64| Span::from_micros((secs * 1e6) as u64);
+    let (min, max) = (decimal(fields, min)?, decimal(fields, max)?);
+    let possible = max.is_none_or(|max| max >= 0.0);
+    Ok(possible.then_some(Bounds { min: min.map(span), max: max.map(span) }))
+}
+
+fn status(text: &str) -> Result<Status, Problem> {
+    let all = [
+        Status::Waiting,
+        Status::Active,
+        Status::Released,
+        Status::Expired,
+        Status::Aborted,
+        Status::Revoked,
+        Status::Withdrawn,
+    ];
+    let found = all.into_iter().find(|status| status.as_str() == text);
+    found.ok_or_else(|| unreadable("status", "one of the seven statuses"))
+}
+
+pub(super) fn whole(
+    fields: &Fields<'_>,
+    name: &'static str,
+    default: usize,
+) -> Result<usize, Problem> {
+    let text = fields.text(name).map(str::trim);
+    text.map_or(Ok(default), |text| text.parse().map_err(|_| unreadable(name, "a whole number")))
+}
+
+fn decimal(fields: &Fields<'_>, name: &'static str) -> Result<Option<f64>, Problem> {
+    let Some(text) = fields.text(name) else { return Ok(None) };
+    let read = number(&Field::Text(text.into())).filter(|number| !number.is_nan());
+    read.map(Some).ok_or_else(|| unreadable(name, "a number"))
+}
+
+fn moment(fields: &Fields<'_>, name: &'static str) -> Result<Option<u64>, Problem> {
+    let Some(text) = fields.text(name) else { return Ok(None) };
+    let read = parse_moment(text);
+    read.map(Some).ok_or_else(|| unreadable(name, "a date, or seconds since 1970"))
+}
+
+fn unreadable(name: &'static str, wanted: &str) -> Problem {
+    Problem::new(400, "The query cannot be read", format!("{name} should be {wanted}"))
+        .text("message", "Failed to parse query string")
+}

@@ -1,0 +1,97 @@
+//! `POST /v1/renewals`: many leases in one request. Each is answered for itself, in order.
+
+use claims::wire::{Field, Fields, Handle, Problem, View, number, write_renewal};
+use claims::{Command, Owner, Refusal, Ttl};
+use hyper::StatusCode;
+use registry::Pending;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::show::not_found;
+use crate::answer::{Answer, json};
+use crate::keys::hash_of;
+use crate::server::{Asked, unavailable};
+
+/// One renewal: an address (or the end of one), and a ttl if it is not that of the others.
+#[derive(Deserialize)]
+struct Entry<'a> {
+    claim: String,
+    #[serde(borrow, default)]
+    ttl: Option<&'a RawValue>,
+}
+
+pub(crate) async fn renew_many(asked: &Asked<'_>, body: &[u8]) -> Result<Answer, Problem> {
+    let fields = Fields::parse(asked.media, body, asked.query)?;
+    let Some(Field::Json(list)) = fields.get("claims") else {
+        return Err(blamed("A list of claims is required"));
+    };
+    let entries: Vec<&RawValue> =
+        serde_json::from_str(list.get()).map_err(|_| blamed("A list of claims is required"))?;
+    let max = asked.server.config.renewals_max;
+    if entries.len() > max {
+        return Err(blamed(&format!("At most {max} claims may be renewed by one request")));
+    }
+    let ttl = fields.get("ttl").filter(|ttl| !ttl.is_null());
+    let ttl = ttl.map(|ttl| read_ttl(&ttl)).transpose()?;
+
+    // All are asked before the first is waited for: one sync for all of them.
+    let asked_for: Vec<Result<Pending<'_, registry::Answer>, Problem>> = entries
+        .into_iter()
+        .map(|entry| {
+            let command = renewal(entry, ttl)?;
+            Ok(asked.server.store.submit(command))
+        })
+        .collect();
+    let mut body = String::with_capacity(64 * asked_for.len() + 32);
+    body.push_str("{\"renewals\":[");
+    for (nth, renewal) in asked_for.into_iter().enumerate() {
+        if nth > 0 {
+            body.push(',');
+        }
+        let answer = match renewal {
+            Ok(renewal) => told(asked, asked.server.bell.wait_for(renewal).await, &mut body),
+            Err(problem) => Err(problem),
+        };
+        if let Err(problem) = answer {
+            let code = u64::from(problem.status);
+            problem.whole("http_status", code).write(&mut body);
+        }
+    }
+    body.push_str("]}");
+    Ok(json(StatusCode::OK, body))
+}
+
+fn told(
+    asked: &Asked<'_>,
+    answer: Result<registry::Answer, registry::StoreError>,
+    body: &mut String,
+) -> Result<(), Problem> {
+    let standing = answer.map_err(unavailable)?.map_err(|refusal| Problem::refused(&refusal))?;
+    let claim = &standing.claim;
+    let now = asked.server.timeline.now(claim);
+    write_renewal(body, &View { claim, place: None, base: asked.base, key: None, now });
+    Ok(())
+}
+
+fn renewal(entry: &RawValue, ttl: Option<Ttl>) -> Result<Command, Problem> {
+    let entry: Entry<'_> = match serde_json::from_str::<String>(entry.get()) {
+        Ok(claim) => Entry { claim, ttl: None },
+        Err(_) => serde_json::from_str(entry.get()).map_err(|_| blamed("Not a claim"))?,
+    };
+    let handle = Handle::of_address(&entry.claim).ok_or_else(not_found)?;
+    let claim = handle.claim;
+    let Some(key) = handle.key else { return Err(Problem::refused(&Refusal::Unknown { claim })) };
+    let own = entry.ttl.map(|ttl| read_ttl(&Field::Json(ttl))).transpose()?;
+    Ok(Command::Renew(Owner { claim, key: hash_of(key) }, own.or(ttl)))
+}
+
+fn read_ttl(field: &Field<'_>) -> Result<Ttl, Problem> {
+    let secs = number(field).ok_or(Refusal::TtlNotANumber);
+    secs.and_then(Ttl::from_secs_f64).map_err(|refusal| Problem::refused(&refusal))
+}
+
+fn blamed(message: &str) -> Problem {
+    let mut problem = Problem::invalid();
+    problem.blame("claims", message, "send {\"claims\": [\"<id>.<key>\", …], \"ttl\": seconds}");
+    problem
+}
