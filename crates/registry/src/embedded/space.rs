@@ -96,10 +96,13 @@ fn disk_full() -> StoreError {
     )
 }
 
-/// Whether an error only means that there is no room now.
+/// Whether an error only means that there is no room now: on the disk, or in the tables of the
+/// system (a crowd of connections may have all the descriptors for a moment).
 fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
-    )
+    let no_descriptor = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
+    no_descriptor.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+        || matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+        )
 }

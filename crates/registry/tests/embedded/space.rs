@@ -90,3 +90,18 @@ fn snapshot_that_does_not_fit_is_given_up_and_tried_again() {
     }
     assert!(!twin.names("snapshot-").is_empty(), "now there is");
 }
+
+/// Found under a crowd of connections: the process stopped itself because it could not open a file.
+#[test]
+fn process_without_descriptors_goes_on_and_recovers() {
+    let twin = Twin::default();
+    let mut store = Store::open(&twin, small()).unwrap();
+    let (_, owner) = store.claim("held");
+    twin.faults.no_descriptors.set(true);
+    fill(&mut store);
+    store.run(Command::Renew(owner, None));
+    twin.faults.no_descriptors.set(false);
+    store.pass(claims::Span::from_secs(1));
+    store.do_chores();
+    store.claim("after");
+}

@@ -27,6 +27,8 @@ pub struct Twin {
 pub struct Faults {
     /// Bytes that fit, if there is a limit.
     pub capacity: Cell<Option<u64>>,
+    /// Nothing can be created: the process has no descriptor left.
+    pub no_descriptors: Cell<bool>,
     /// The next sync fails.
     pub sync_fails: Cell<bool>,
     pub syncs: Cell<u64>,
@@ -97,6 +99,9 @@ impl Medium for Twin {
         Ok(self.file(name).borrow().clone())
     }
     fn create(&self, name: &str, len: u64) -> io::Result<TwinFile> {
+        if self.faults.no_descriptors.get() {
+            return Err(io::Error::from_raw_os_error(24));
+        }
         self.files.borrow_mut().remove(name);
         self.room_for(len)?;
         let file = Rc::new(RefCell::new(vec![0; len as usize]));
