@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p registry --bench embedded` prints a table: a bare group-commit log (one thread,
 //! preallocated file, one write and one fdatasync for all who wait) and the store, in turns, with
-//! the same number of submitters and records of the same mean size, sync durability in both.
+//! the same number of submitters and records of about the same mean size, sync durability in both.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks to people")]
 
 mod bare;
