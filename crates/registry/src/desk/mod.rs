@@ -4,15 +4,17 @@
 
 mod books;
 mod clocks;
+mod inbox;
 mod recent;
 #[cfg(test)]
 mod tests;
 mod waits;
 mod writer;
 
-use std::sync::Mutex;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -21,6 +23,7 @@ use tokio::sync::{oneshot, watch};
 
 pub(crate) use self::books::{Books, Unwritten};
 pub(crate) use self::clocks::{Clocks, MachineClocks};
+use self::inbox::Inbox;
 use self::recent::Recent;
 use self::waits::{Ticket, Waits};
 use self::writer::{Request, Writer};
@@ -34,7 +37,7 @@ const LOOK_MAX: usize = 2_000;
 
 /// A handle to the desk's thread.
 pub(crate) struct Desk<B: Books> {
-    requests: Sender<Request<B>>,
+    inbox: Arc<Inbox<Request<B>>>,
     tickets: AtomicU64,
     position: watch::Receiver<u64>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -44,14 +47,15 @@ impl<B: Books> Desk<B> {
     /// Opens the desk. `stop` is called when the disk cannot be believed any more; it must not
     /// return.
     pub(crate) fn open(books: B, clocks: Box<dyn Clocks>, stop: fn(Fatal) -> !) -> Self {
-        let (requests, incoming) = mpsc::channel();
+        let inbox = Arc::new(Inbox::new());
         let (chores, to_do) = mpsc::channel::<B::Chore>();
         let (position, watcher) = watch::channel(books.position());
         let writer = Writer {
             recent: Recent::from(books.position()),
             books,
             clocks,
-            requests: incoming,
+            inbox: inbox.clone(),
+            taken: VecDeque::new(),
             chores,
             waits: Waits::default(),
             answers: Vec::new(),
@@ -59,22 +63,23 @@ impl<B: Books> Desk<B> {
             position,
             closing: false,
         };
-        let done = requests.clone();
+        let done = inbox.clone();
         let helper = std::thread::Builder::new().name("tenure-chores".into()).spawn(move || {
             for chore in to_do {
-                if done.send(Request::Done(B::run(chore))).is_err() {
+                if put(&done, Request::Done(B::run(chore))).is_err() {
                     break;
                 }
             }
         });
         let desk = std::thread::Builder::new().name("tenure-desk".into()).spawn(move || {
+            let _closes = inbox::Closes(writer.inbox.clone());
             if let Err(fatal) = writer.run() {
                 stop(fatal);
             }
         });
         let threads = [helper, desk].map(|thread| thread.expect("a process can start two threads"));
         Self {
-            requests,
+            inbox,
             tickets: AtomicU64::new(0),
             position: watcher,
             threads: Mutex::new(threads.into()),
@@ -82,7 +87,7 @@ impl<B: Books> Desk<B> {
     }
 
     fn send(&self, request: Request<B>) -> Result<(), StoreError> {
-        self.requests.send(request).map_err(|_| closed())
+        put(&self.inbox, request).map_err(|_| closed())
     }
 
     /// Looks at the books, in the desk's thread, when everything in them is durable.
@@ -105,13 +110,18 @@ impl<B: Books> Desk<B> {
 impl<B: Books> Drop for Desk<B> {
     /// Closes the desk: what was asked before is answered first.
     fn drop(&mut self) {
-        let _ = self.requests.send(Request::Close);
+        let _ = put(&self.inbox, Request::Close);
         let threads = self.threads.get_mut().map(std::mem::take).unwrap_or_default();
         // The desk's thread first: the helper ends when nobody can give it chores any more.
         for thread in threads.into_iter().rev() {
             let _ = thread.join();
         }
     }
+}
+
+fn put<B: Books>(inbox: &Inbox<Request<B>>, request: Request<B>) -> Result<(), inbox::Closed> {
+    let urgency = request.urgency();
+    inbox.put(request, urgency)
 }
 
 fn closed() -> StoreError {
@@ -134,7 +144,7 @@ impl<B: Books> Presence<'_, B> {
 impl<B: Books> Drop for Presence<'_, B> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
-            let _ = self.desk.requests.send(Request::Gone(ticket));
+            let _ = put(&self.desk.inbox, Request::Gone(ticket));
         }
     }
 }

@@ -152,7 +152,7 @@ async fn closed_store_says_so() {
     let (desk, _, open) = gated();
     drop(open);
     desk.submit(register(1)).await.expect("served").expect("granted");
-    let _ = desk.requests.send(super::Request::Close);
+    let _ = super::put(&desk.inbox, super::Request::Close);
     loop {
         match desk.vitals().await {
             Ok(_) => tokio::task::yield_now().await,

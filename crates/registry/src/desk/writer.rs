@@ -1,7 +1,9 @@
 //! The one thread that decides. It takes all requests that wait, runs them in order, makes their
 //! events durable with one sync, and only then lets the answers go.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use claims::clock::TICK;
@@ -9,6 +11,7 @@ use claims::{ClaimId, Command, Event, Owner, Refusal, Span, Standing};
 
 use super::books::Books;
 use super::clocks::Clocks;
+use super::inbox::{Inbox, Urgency};
 use super::recent::Recent;
 use super::waits::{Reply, Ticket, Wait, Waits};
 use crate::embedded::{Fatal, Reading};
@@ -41,11 +44,30 @@ pub(super) enum Request<B: Books> {
     Close,
 }
 
+impl<B: Books> Request<B> {
+    /// A renewal comes long before its deadline. Whoever hung up waits for nothing.
+    pub(super) fn urgency(&self) -> Urgency {
+        match self {
+            Self::Submit { command: Command::Renew(..), .. } | Self::Gone(_) => {
+                Urgency::WithCompany
+            }
+            Self::Submit { .. }
+            | Self::SubmitAndWait { .. }
+            | Self::Look(_)
+            | Self::Sweep(_)
+            | Self::Done(_)
+            | Self::Close => Urgency::Now,
+        }
+    }
+}
+
 /// The desk's thread.
 pub(super) struct Writer<B: Books> {
     pub(super) books: B,
     pub(super) clocks: Box<dyn Clocks>,
-    pub(super) requests: Receiver<Request<B>>,
+    pub(super) inbox: Arc<Inbox<Request<B>>>,
+    /// Requests taken from the inbox and not begun.
+    pub(super) taken: VecDeque<Request<B>>,
     pub(super) chores: Sender<B::Chore>,
     pub(super) recent: Recent,
     pub(super) waits: Waits,
@@ -60,17 +82,13 @@ impl<B: Books> Writer<B> {
     /// Serves until it is closed, or until the disk cannot be believed any more.
     pub(super) fn run(mut self) -> Result<(), Fatal> {
         while !self.closing {
-            let first = match self.requests.recv_timeout(self.pause()) {
-                Ok(request) => Some(request),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
+            if self.taken.is_empty() {
+                let pause = self.pause();
+                self.inbox.take(&mut self.taken, pause);
+            }
             let reading = self.clocks.read();
             self.books.tick(reading);
-            if let Some(request) = first {
-                self.take(request, reading)?;
-            }
-            self.take_the_rest(reading)?;
+            self.take_all(reading)?;
             self.end_waits(reading);
             if self.books.state().next_due().is_some_and(|due| due <= self.books.now()) {
                 self.books.sweep();
@@ -98,11 +116,17 @@ impl<B: Books> Writer<B> {
         Duration::from_micros(pause.unwrap_or(Span::from_secs(60)).as_micros())
     }
 
-    fn take_the_rest(&mut self, reading: Reading) -> Result<(), Fatal> {
-        while !self.books.wants_commit()
-            && let Ok(request) = self.requests.try_recv()
-        {
-            self.take(request, reading)?;
+    fn take_all(&mut self, reading: Reading) -> Result<(), Fatal> {
+        while !self.books.wants_commit() {
+            match self.taken.pop_front() {
+                Some(request) => self.take(request, reading)?,
+                None => {
+                    self.inbox.take_now(&mut self.taken);
+                    if self.taken.is_empty() {
+                        break;
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -141,17 +165,12 @@ impl<B: Books> Writer<B> {
         if !self.books.waits_for_chore() {
             return Ok(());
         }
-        let mut later = Vec::new();
         while self.books.waits_for_chore() {
-            match self.requests.recv() {
-                Ok(Request::Done(done)) => self.books.finish(done)?,
-                Ok(request) => later.push(request),
-                Err(_) => break,
+            let done = |request: &Request<B>| matches!(request, Request::Done(_));
+            match self.taken.iter().position(done).and_then(|at| self.taken.remove(at)) {
+                Some(Request::Done(done)) => self.books.finish(done)?,
+                _ => self.inbox.take(&mut self.taken, Duration::from_secs(60)),
             }
-        }
-        let reading = self.clocks.read();
-        for request in later {
-            self.take(request, reading)?;
         }
         Ok(())
     }
@@ -207,12 +226,15 @@ impl<B: Books> Writer<B> {
             self.recent.push(batch);
             self.position.send_replace(self.recent.next());
         }
+        let others = self.answers.len();
         for claim in ended {
             if let Some(wait) = self.waits.remove(claim) {
                 let answer = self.standing(&wait);
                 self.answers.push((wait.reply, Ok(answer)));
             }
         }
+        // Whoever was given its turn is told before the one who gave it up: others wait for it.
+        self.answers.rotate_left(others);
         for (reply, answer) in self.answers.drain(..) {
             // Whoever hung up finds out by asking again.
             let _ = reply.send(answer);
