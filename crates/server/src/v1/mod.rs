@@ -30,9 +30,6 @@ async fn submit(
     command: Command,
     patience: Option<Duration>,
 ) -> Result<Standing, Problem> {
-    // Requests that arrived together go to the store together: without this the first of them would
-    // be synced alone while the others are still being read.
-    tokio::task::yield_now().await;
     let answer = match patience {
         Some(patience) if !server.is_closing() => wait(server, command, patience).await?,
         _ => server.bell.wait_for(server.store.submit(command)).await.map_err(unavailable)?,
