@@ -158,7 +158,7 @@ impl<'a> Run<'a> {
 
     /// Where the claim that an event is about holds or waits.
     fn slots(&self, event: &Event) -> Option<Slots> {
-        let record = self.state.claims.get(&event.claim()?)?;
+        let record = self.state.claims.get(event.claim()?)?;
         Some(record.slots.clone())
     }
 

@@ -11,7 +11,6 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use core::ops::Bound;
 
 use super::State;
 use crate::claim::Claim;
@@ -42,12 +41,11 @@ impl State {
             return false;
         };
         for _ in 0..count {
-            let from = cut.read.map_or(Bound::Unbounded, Bound::Excluded);
-            let live = self.claims.range((from, Bound::Excluded(cut.end))).next();
+            let live = self.claims_after(cut.read).next().filter(|live| live.id < cut.end);
             let kept = cut.kept.first_key_value();
             let next: &Claim = match (live, kept) {
-                (Some((live, _)), Some((id, claim))) if id <= live => claim,
-                (Some((_, record)), _) => &record.claim,
+                (Some(live), Some((&id, claim))) if id <= live.id => claim,
+                (Some(live), _) => live,
                 (None, Some((_, claim))) => claim,
                 (None, None) => return false,
             };

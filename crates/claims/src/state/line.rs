@@ -6,32 +6,37 @@
 //! **Why the obvious fails.** A `VecDeque` needs a scan to cancel; a `BTreeSet` cannot tell a place
 //! without counting everybody in front.
 //!
-//! **Idea.** Ids rise with arrival, so the queue is a sorted sequence. Keep it in chunks: a place is
-//! the sum of a few hundred chunk lengths plus one binary search, and nothing longer than a chunk is
-//! ever moved.
+//! **Idea.** Ids rise with arrival, so the queue is a sorted sequence, and mostly of neighbours: keep
+//! it as [words](super::word), and those in chunks. A place is the sum of some chunk lengths and of
+//! the words in one chunk, and nothing longer than a chunk is ever moved. A million waiters take a
+//! few hundred kilobytes.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
+use super::word::{Word, split};
 use crate::identity::ClaimId;
 
-const CHUNK: usize = 1024;
+/// Words in a chunk.
+const CHUNK: usize = 64;
 
 /// A sorted sequence of claim ids. No chunk is empty but the only one: a line that empties keeps its
 /// memory for the next claim.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Line {
-    chunks: VecDeque<VecDeque<ClaimId>>,
-    /// What is known of each chunk without going there: the search and the sum stay in a few
-    /// kilobytes, however long the line is.
-    heads: VecDeque<Head>,
+    chunks: VecDeque<Vec<Row>>,
+    /// Of each chunk, the number of the first row; of an empty one, the last that was first.
+    firsts: VecDeque<u64>,
+    /// Of each chunk, how many claims are in it. Small and close together: all may be added up.
+    lens: VecDeque<u32>,
     len: usize,
 }
 
+/// Some of 64 neighbours: never nobody.
 #[derive(Debug, Clone, Copy)]
-struct Head {
-    /// The first in the chunk; of an empty one, the last that was first.
-    first: ClaimId,
-    len: usize,
+struct Row {
+    number: u64,
+    there: Word,
 }
 
 impl Eq for Line {}
@@ -49,77 +54,111 @@ impl Line {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = ClaimId> + '_ {
-        self.chunks.iter().flatten().copied()
+        self.chunks.iter().flatten().flat_map(|row| row.there.ids(row.number))
     }
 
     pub(crate) fn last(&self) -> Option<ClaimId> {
-        self.chunks.back()?.back().copied()
+        let row = self.chunks.back()?.last()?;
+        row.there.last(row.number)
     }
 
     /// How many stand before `id`, whether or not it is in line itself.
     pub(crate) fn before(&self, id: ClaimId) -> usize {
-        let nth = self.chunk_of(id);
-        let in_front: usize = self.heads.range(..nth).map(|head| head.len).sum();
-        in_front + self.chunks.get(nth).map_or(0, |chunk| chunk.partition_point(|&at| at < id))
+        let (number, place) = split(id);
+        let nth = self.chunk_of(number);
+        let in_front: u32 = self.lens.range(..nth).sum();
+        let chunk = self.chunks.get(nth).map_or(&[][..], Vec::as_slice);
+        let at = place_of(chunk, number).unwrap_or_else(|at| at);
+        let in_chunk: u32 = chunk[..at].iter().map(|row| row.there.len()).sum();
+        let beside = chunk.get(at).filter(|row| row.number == number);
+        (in_front + in_chunk + beside.map_or(0, |row| row.there.before(place))) as usize
     }
 
     /// Joins at its place: the end for a newcomer, further ahead for one that comes back.
     pub(crate) fn insert(&mut self, id: ClaimId) {
+        let (number, place) = split(id);
+        let nth = self.make_room(number);
+        let chunk = &mut self.chunks[nth];
+        let at = place_of(chunk, number).unwrap_or_else(|at| {
+            chunk.insert(at, Row { number, there: Word::default() });
+            at
+        });
+        let joins = chunk[at].there.set(place, true);
+        debug_assert!(joins, "a claim stands in a line once");
+        self.firsts[nth] = chunk[0].number;
+        self.lens[nth] += 1;
         self.len += 1;
-        let nth = self.chunk_of(id);
-        let Some(chunk) = self.chunks.get_mut(nth) else {
-            return self.add_chunk(nth, VecDeque::from([id]));
-        };
-        let place = chunk.partition_point(|&at| at < id);
-        debug_assert_ne!(chunk.get(place), Some(&id), "a claim stands in a line once");
-        if chunk.len() < CHUNK {
-            chunk.insert(place, id);
-        } else if place == CHUNK {
-            // The usual case at the end of the line: full chunks stay full.
-            self.add_chunk(nth + 1, VecDeque::from([id]));
-        } else {
-            let mut back = chunk.split_off(CHUNK / 2);
-            let half = if place <= CHUNK / 2 { chunk } else { &mut back };
-            half.insert(half.partition_point(|&at| at < id), id);
-            self.add_chunk(nth + 1, back);
-        }
-        self.look_at(nth);
     }
 
     /// Leaves the line. False if it was not in it.
     pub(crate) fn remove(&mut self, id: ClaimId) -> bool {
-        let nth = self.chunk_of(id);
+        let (number, place) = split(id);
+        let nth = self.chunk_of(number);
         let Some(chunk) = self.chunks.get_mut(nth) else {
             return false;
         };
-        let Ok(place) = chunk.binary_search(&id) else {
+        let Ok(at) = place_of(chunk, number) else {
             return false;
         };
-        chunk.remove(place);
+        if !chunk[at].there.set(place, false) {
+            return false;
+        }
+        self.lens[nth] -= 1;
         self.len -= 1;
-        self.look_at(nth);
-        if self.heads[nth].len == 0 && self.chunks.len() > 1 {
+        if chunk[at].there.is_empty() {
+            chunk.remove(at);
+            self.firsts[nth] = chunk.first().map_or(number, |row| row.number);
+        }
+        if self.lens[nth] == 0 && self.chunks.len() > 1 {
             self.chunks.remove(nth);
-            self.heads.remove(nth);
+            self.firsts.remove(nth);
+            self.lens.remove(nth);
         }
         true
     }
 
-    /// The chunk in which `id` is or belongs: the last one that starts at or before it.
-    fn chunk_of(&self, id: ClaimId) -> usize {
-        self.heads.partition_point(|head| head.first <= id).saturating_sub(1)
+    /// The chunk in which a row is or belongs: the last one that starts at or before it.
+    fn chunk_of(&self, number: u64) -> usize {
+        self.firsts.partition_point(|&first| first <= number).saturating_sub(1)
     }
 
-    fn add_chunk(&mut self, nth: usize, chunk: VecDeque<ClaimId>) {
-        self.heads.insert(nth, Head { first: chunk[0], len: chunk.len() });
+    /// The chunk in which a row is or for which there is room.
+    fn make_room(&mut self, number: u64) -> usize {
+        let nth = self.chunk_of(number);
+        let Some(chunk) = self.chunks.get_mut(nth) else {
+            self.add_chunk(nth, Vec::new(), number);
+            return nth;
+        };
+        match chunk.last() {
+            Some(last) if chunk.len() == CHUNK && last.number < number => {
+                // The usual case at the end of the line: full chunks stay full.
+                self.add_chunk(nth + 1, Vec::new(), number);
+                nth + 1
+            }
+            Some(_) if chunk.len() == CHUNK => {
+                let back = chunk.split_off(CHUNK / 2);
+                let first = back[0].number;
+                self.add_chunk(nth + 1, back, first);
+                self.lens[nth] -= self.lens[nth + 1];
+                if first <= number { nth + 1 } else { nth }
+            }
+            _ => nth,
+        }
+    }
+
+    fn add_chunk(&mut self, nth: usize, chunk: Vec<Row>, first: u64) {
+        self.firsts.insert(nth, first);
+        self.lens.insert(nth, chunk.iter().map(|row| row.there.len()).sum());
         self.chunks.insert(nth, chunk);
     }
+}
 
-    /// Brings the head of a changed chunk up to date.
-    fn look_at(&mut self, nth: usize) {
-        let (chunk, head) = (&self.chunks[nth], &mut self.heads[nth]);
-        head.len = chunk.len();
-        head.first = chunk.front().copied().unwrap_or(head.first);
+/// Where a row is, or where it belongs. Nearly always there is one for each number since the first.
+fn place_of(chunk: &[Row], number: u64) -> Result<usize, usize> {
+    let guess = chunk.first().map_or(0, |first| number.wrapping_sub(first.number) as usize);
+    match chunk.get(guess) {
+        Some(row) if row.number == number => Ok(guess),
+        _ => chunk.binary_search_by_key(&number, |row| row.number),
     }
 }
 
@@ -133,11 +172,15 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// Neighbours share words; ids far apart fill many chunks.
         #[test]
-        fn line_behaves_like_a_sorted_set(steps in prop::collection::vec((0u64..5000, any::<bool>()), 0..6000)) {
+        fn line_behaves_like_a_sorted_set(
+            stride in prop::sample::select(&[1u64, 7, 90][..]),
+            steps in prop::collection::vec((0u64..5000, any::<bool>()), 0..6000),
+        ) {
             let (mut line, mut set) = (Line::default(), BTreeSet::new());
-            for (id, joins) in steps {
-                let id = ClaimId(id);
+            for (nth, joins) in steps {
+                let id = ClaimId(nth * stride);
                 if joins && set.insert(id) {
                     line.insert(id);
                 } else {
@@ -145,8 +188,9 @@ mod tests {
                 }
             }
             prop_assert_eq!(line.len(), set.len());
+            prop_assert_eq!(line.last(), set.last().copied());
             prop_assert_eq!(line.iter().collect::<Vec<_>>(), set.iter().copied().collect::<Vec<_>>());
-            for probe in (0..5000).step_by(97).map(ClaimId) {
+            for probe in (0..5000 * stride).step_by(97 * stride as usize).map(ClaimId) {
                 prop_assert_eq!(line.before(probe), set.range(..probe).count());
             }
         }

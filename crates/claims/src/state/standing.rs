@@ -30,7 +30,7 @@ pub struct Place {
 impl State {
     /// Where a claim stands now.
     pub fn standing(&self, id: ClaimId) -> Option<Standing> {
-        let record = self.claims.get(&id)?;
+        let record = self.claims.get(id)?;
         let waits = matches!(record.claim.phase, Phase::Waiting(_));
         let place = waits.then(|| self.place(record));
         Some(Standing { claim: record.claim.clone(), place })

@@ -1,0 +1,270 @@
+//! Every claim by its id, in order.
+//!
+//! **Problem.** A decision finds its claim by id, anywhere among a million, and each place in memory
+//! that nobody has touched for long costs it as much as hundreds of steps of work.
+//!
+//! **Why the obvious fails.** The last levels of a `BTreeMap` of a million are such places. A hash
+//! table has fewer, but no order, in which claims are listed and snapshots are read. A plain list by
+//! id has both, but one claim that lives long would keep room for all that came and went after it.
+//!
+//! **Idea.** Ids are given out one after the other. Keep them in pages of 64 neighbours, each with
+//! room only for those who are there. Nearly every page is where its number says, so the way to a
+//! claim is: a guess in the list of pages, a byte in there, and the claim itself. The list is small
+//! enough to stay near the processor, so that only the claim is far away.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use crate::identity::ClaimId;
+
+/// Ids in a page.
+const PAGE: u64 = 64;
+/// In the place of an id that is not there: beyond the end of any row.
+const NOBODY: u8 = u8::MAX;
+
+/// Things with ids, in order of those.
+#[derive(Debug, Clone)]
+pub(crate) struct Roll<T> {
+    /// By number. One that has emptied stays until it is at an end, or most have: so nothing is
+    /// moved each time, and guesses stay good.
+    pages: VecDeque<Page<T>>,
+    empty: usize,
+    len: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Page<T> {
+    number: u64,
+    /// Where in the row each id is.
+    places: [u8; PAGE as usize],
+    /// In no order: whoever leaves, the last one moves into its place.
+    row: Vec<T>,
+}
+
+impl<T> Default for Roll<T> {
+    fn default() -> Self {
+        Self { pages: VecDeque::new(), empty: 0, len: 0 }
+    }
+}
+
+impl<T> Roll<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn get(&self, id: ClaimId) -> Option<&T> {
+        let page = &self.pages[self.find(id.0 / PAGE).ok()?];
+        page.row.get(page.place(id))
+    }
+
+    pub(crate) fn get_mut(&mut self, id: ClaimId) -> Option<&mut T> {
+        let nth = self.find(id.0 / PAGE).ok()?;
+        let page = &mut self.pages[nth];
+        let place = page.place(id);
+        page.row.get_mut(place)
+    }
+
+    /// Adds one.
+    ///
+    /// # Panics
+    /// If its id is there: ids are never given twice, and a store that is unsure must stop.
+    pub(crate) fn insert(&mut self, id: ClaimId, new: T) {
+        let number = id.0 / PAGE;
+        let nth = self.find(number).unwrap_or_else(|nth| {
+            self.pages.insert(nth, Page::empty(number));
+            self.empty += 1;
+            nth
+        });
+        let page = &mut self.pages[nth];
+        self.empty -= usize::from(page.row.is_empty());
+        page.insert(id, new);
+        self.len += 1;
+    }
+
+    pub(crate) fn remove(&mut self, id: ClaimId) -> Option<T> {
+        let nth = self.find(id.0 / PAGE).ok()?;
+        let gone = self.pages[nth].remove(id)?;
+        self.len -= 1;
+        if self.pages[nth].row.is_empty() {
+            self.empty += 1;
+            self.tidy();
+        }
+        Some(gone)
+    }
+
+    /// Those with a greater id than `after`, in order.
+    pub(crate) fn after(&self, after: Option<ClaimId>) -> impl Iterator<Item = &T> {
+        let first = after.map_or(0, |id| id.0 / PAGE);
+        let passed = after.map_or(0, |id| (id.0 % PAGE) as usize + 1);
+        let from = self.find(first).unwrap_or_else(|nth| nth);
+        let pages = self.pages.range(from..);
+        pages.flat_map(move |page| page.from(if page.number == first { passed } else { 0 }))
+    }
+
+    /// All of them, in no order.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.pages.iter_mut().flat_map(|page| &mut page.row)
+    }
+
+    /// Which page has this number, or where it belongs.
+    fn find(&self, number: u64) -> Result<usize, usize> {
+        // Where it is if every page after it is there.
+        let back = self.pages.back().map_or(0, |last| last.number.wrapping_sub(number));
+        let guess = self.pages.len().wrapping_sub(1).wrapping_sub(back as usize);
+        match self.pages.get(guess) {
+            Some(page) if page.number == number => Ok(guess),
+            _ => self.search(number),
+        }
+    }
+
+    /// Guesses by proportion, and halves what is left after each wrong guess, so that a misleading
+    /// spread costs no more than twice a plain search.
+    fn search(&self, number: u64) -> Result<usize, usize> {
+        let (mut low, mut high) = (0, self.pages.len());
+        while low < high {
+            let (first, last) = (self.pages[low].number, self.pages[high - 1].number);
+            if number < first || last < number {
+                return Err(if number < first { low } else { high });
+            }
+            let share = (high - 1 - low) as f64 / (last - first).max(1) as f64;
+            let guess = low + ((number - first) as f64 * share) as usize;
+            for nth in [guess.min(high - 1), low + (high - low) / 2] {
+                match self.pages[nth].number.cmp(&number) {
+                    Ordering::Equal => return Ok(nth),
+                    Ordering::Less => low = low.max(nth + 1),
+                    Ordering::Greater => high = high.min(nth),
+                }
+            }
+        }
+        Err(low)
+    }
+
+    /// Drops empty pages: at the ends at once, between others when most are empty.
+    fn tidy(&mut self) {
+        while self.pages.pop_front_if(|page| page.row.is_empty()).is_some() {
+            self.empty -= 1;
+        }
+        while self.pages.pop_back_if(|page| page.row.is_empty()).is_some() {
+            self.empty -= 1;
+        }
+        if self.empty * 2 > self.pages.len() {
+            self.pages.retain(|page| !page.row.is_empty());
+            self.pages.shrink_to_fit();
+            self.empty = 0;
+        }
+    }
+}
+
+impl<T> Page<T> {
+    fn empty(number: u64) -> Self {
+        Self { number, places: [NOBODY; PAGE as usize], row: Vec::with_capacity(1) }
+    }
+
+    fn place(&self, id: ClaimId) -> usize {
+        usize::from(self.places[(id.0 % PAGE) as usize])
+    }
+
+    fn insert(&mut self, id: ClaimId, new: T) {
+        let place = &mut self.places[(id.0 % PAGE) as usize];
+        assert_eq!(*place, NOBODY, "claim ids are never given twice");
+        *place = self.row.len() as u8;
+        self.row.push(new);
+    }
+
+    fn remove(&mut self, id: ClaimId) -> Option<T> {
+        let place = self.place(id);
+        let last = self.row.len().checked_sub(1).filter(|&last| place <= last)?;
+        let moves = self.places.iter_mut().find(|at| usize::from(**at) == last);
+        *moves.expect("everyone in the row has an id") = place as u8;
+        self.places[(id.0 % PAGE) as usize] = NOBODY;
+        let gone = self.row.swap_remove(place);
+        let len = self.row.len();
+        if len * 4 <= self.row.capacity() {
+            // Memory follows what is live.
+            self.row.shrink_to(len + len / 2);
+        }
+        Some(gone)
+    }
+
+    /// Those at this place and after it, in order.
+    fn from(&self, skip: usize) -> impl Iterator<Item = &T> {
+        self.places[skip..].iter().filter_map(|&place| self.row.get(usize::from(place)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeMap;
+    use core::ops::Bound;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Ids close together, and ids far apart.
+    fn id() -> impl Strategy<Value = ClaimId> {
+        let far = (0..200u64).prop_map(|nth| nth * nth * nth);
+        prop_oneof![0..700u64, far].prop_map(ClaimId)
+    }
+
+    proptest! {
+        #[test]
+        fn roll_behaves_like_an_ordered_map(
+            steps in prop::collection::vec((id(), any::<bool>()), 0..2000),
+            probes in prop::collection::vec(id(), 100),
+        ) {
+            let (mut roll, mut map) = (Roll::default(), BTreeMap::new());
+            for (step, (id, comes)) in steps.into_iter().enumerate() {
+                if comes && !map.contains_key(&id) {
+                    map.insert(id, step);
+                    roll.insert(id, step);
+                } else {
+                    prop_assert_eq!(roll.remove(id), map.remove(&id));
+                }
+            }
+            prop_assert_eq!(roll.len(), map.len());
+            for id in probes {
+                prop_assert_eq!(roll.get(id), map.get(&id));
+                prop_assert_eq!(roll.get_mut(id), map.get_mut(&id));
+                let after = map.range((Bound::Excluded(id), Bound::Unbounded)).map(|(_, step)| step);
+                prop_assert!(roll.after(Some(id)).eq(after));
+            }
+            prop_assert!(roll.after(None).eq(map.values()));
+            let (mut all, mut expected) = (Vec::new(), Vec::new());
+            all.extend(roll.values_mut().map(|step| *step));
+            expected.extend(map.values().copied());
+            all.sort();
+            expected.sort();
+            prop_assert_eq!(all, expected);
+        }
+    }
+
+    #[test]
+    fn what_has_gone_leaves_little_behind() {
+        let mut roll = Roll::default();
+        (0..100_000).for_each(|id| roll.insert(ClaimId(id), id));
+        for id in (0..100_000).filter(|id| id % 10_000 != 0) {
+            assert_eq!(roll.remove(ClaimId(id)), Some(id));
+        }
+        assert_eq!(roll.len(), 10);
+        assert!(roll.pages.len() <= 20);
+        assert!(roll.pages.iter().all(|page| page.row.capacity() <= 3 * page.row.len()));
+    }
+
+    #[test]
+    fn nobody_comes_after_the_greatest_id() {
+        let mut roll = Roll::default();
+        roll.insert(ClaimId(u64::MAX), 1);
+        assert_eq!(roll.after(Some(ClaimId(u64::MAX - 1))).next(), Some(&1));
+        assert_eq!(roll.after(Some(ClaimId(u64::MAX))).next(), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "never given twice")]
+    fn id_that_is_there_is_not_taken_again() {
+        let mut roll = Roll::default();
+        roll.insert(ClaimId(5), ());
+        roll.insert(ClaimId(5), ());
+    }
+}
