@@ -105,16 +105,8 @@ fn stopped() -> io::Result<impl Future<Output = ()>> {
 
 /// The administrator's token, made at the first start. Only its owner may read it.
 fn admin_token(path: &Path) -> anyhow::Result<String> {
-    let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    match made {
+    match fs::File::open(path) {
         Ok(mut file) => {
-            let token = new_token();
-            writeln!(file, "{token}")?;
-            file.sync_all()?;
-            Ok(token)
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let mut file = fs::File::open(path)?;
             ensure!(
                 file.metadata()?.mode() & 0o077 == 0,
                 "{} can be read by others: chmod 600 it",
@@ -126,8 +118,24 @@ fn admin_token(path: &Path) -> anyhow::Result<String> {
             ensure!(token.len() >= 22, "{} has no token in it: remove it", path.display());
             Ok(token)
         }
-        Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let token = new_token();
+            keep_token(path, &token).with_context(|| format!("cannot make {}", path.display()))?;
+            Ok(token)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
+}
+
+/// The file is there with its token or not at all, whenever this process is killed.
+fn keep_token(path: &Path, token: &str) -> io::Result<()> {
+    let unfinished = path.with_extension("tmp");
+    let _ = fs::remove_file(&unfinished);
+    let mut file =
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+    writeln!(file, "{token}")?;
+    file.sync_all()?;
+    fs::rename(&unfinished, path)
 }
 
 /// As many open files as the system lets us have. None if there is no limit.

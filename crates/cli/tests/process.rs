@@ -1,12 +1,14 @@
 //! The real binary, real files, real kills.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod rig;
+
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-const TENURE: &str = env!("CARGO_BIN_EXE_tenure");
+use rig::TENURE;
 
 /// A line that acknowledges a claim.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,16 +91,7 @@ fn killed_process_loses_nothing_it_acknowledged() {
 fn kill_at_every_sync_loses_nothing_it_acknowledged() {
     for nth in 1..=12 {
         let directory = tempfile::tempdir().unwrap();
-        let mut strace = Command::new("strace");
-        strace.args([
-            "-f",
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            "trace=fdatasync,fsync,rename,pwrite64",
-        ]);
-        strace.args(["-e", &format!("inject=fdatasync:signal=KILL:when={nth}"), TENURE]);
+        let mut strace = rig::strace(&format!("fdatasync:signal=KILL:when={nth}"));
         let (all, _, _) = outlive(hold(&mut strace, directory.path(), 30), |_, _| {});
         check(directory.path(), &all);
     }
@@ -108,9 +101,7 @@ fn kill_at_every_sync_loses_nothing_it_acknowledged() {
 fn kill_at_every_write_loses_nothing_it_acknowledged() {
     for nth in 1..=12 {
         let directory = tempfile::tempdir().unwrap();
-        let mut strace = Command::new("strace");
-        strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64"]);
-        strace.args(["-e", &format!("inject=pwrite64:signal=KILL:when={nth}"), TENURE]);
+        let mut strace = rig::strace(&format!("pwrite64:signal=KILL:when={nth}"));
         let (all, _, _) = outlive(hold(&mut strace, directory.path(), 30), |_, _| {});
         check(directory.path(), &all);
     }
@@ -121,9 +112,7 @@ fn failing_sync_stops_the_process_with_a_clear_message() {
     let directory = tempfile::tempdir().unwrap();
     // A store that exists, so that the syncs are those of the log.
     let (before, ..) = outlive(hold(&mut Command::new(TENURE), directory.path(), 3), |_, _| {});
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync"]);
-    strace.args(["-e", "inject=fdatasync:error=EIO:when=5+", TENURE]);
+    let mut strace = rig::strace("fdatasync:error=EIO:when=5+");
     let (all, status, said) = outlive(hold(&mut strace, directory.path(), 30), |_, _| {});
     assert_eq!(status.code(), Some(74), "{said}");
     assert!(said.contains("syncing the log failed") && said.contains("stopping"), "{said}");

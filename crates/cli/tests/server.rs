@@ -1,86 +1,17 @@
-//! The real server over real sockets: contention, handover, kills.
+//! The real server over real sockets: contention, handover, the end, and the command line beside it.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
+mod rig;
+
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-const TENURE: &str = env!("CARGO_BIN_EXE_tenure");
-
-/// A server that does not outlive its test.
-struct Server {
-    process: Child,
-    address: String,
-}
-
-impl Server {
-    fn start(data: &Path) -> Self {
-        Self::start_as(&mut Command::new(TENURE), data)
-    }
-
-    fn start_as(command: &mut Command, data: &Path) -> Self {
-        let mut process = command
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let (_, rest) = line.split_once("http://").unwrap_or_else(|| panic!("{line:?}"));
-        let address = rest.split('/').next().unwrap().to_owned();
-        Self { process, address }
-    }
-
-    fn signal(&self, name: &str) {
-        let pid = self.process.id().to_string();
-        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-#[derive(Debug)]
-struct Told {
-    status: u16,
-    location: String,
-    body: serde_json::Value,
-}
-
-/// One request on a connection of its own, as the original's client sends it. None if the server
-/// went away.
-fn ask(address: &str, method: &str, path: &str, body: &str) -> Option<Told> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close, Te\r\nTE: trailers\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(request.as_bytes()).ok()?;
-    let mut text = String::new();
-    stream.read_to_string(&mut text).ok()?;
-    let (head, body) = text.split_once("\r\n\r\n")?;
-    let location = head.lines().find_map(|line| line.strip_prefix("location: "));
-    let path = location.map(|url| url[url.find("/v1/").unwrap()..].to_owned());
-    Some(Told {
-        status: head.split(' ').nth(1)?.parse().ok()?,
-        location: path.unwrap_or_default(),
-        body: serde_json::from_str(body).unwrap_or_default(),
-    })
-}
-
-const RELEASED: &str = r#"{"status":"released"}"#;
+use rig::{Line, RELEASED, Server, TENURE, ask, until};
+use rustix::process::Signal;
 
 #[test]
 fn contenders_over_sockets_never_overlap_and_take_turns() {
@@ -136,90 +67,31 @@ fn client_that_hangs_up_while_it_waits_is_passed_by() {
     assert_eq!(count("waiting"), 1, "nobody was made a holder behind its back");
 }
 
-fn until(mut is: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "it never came true");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-#[test]
-fn killed_server_loses_nothing_it_acknowledged_over_http() {
-    let directory = tempfile::tempdir().unwrap();
-    let acknowledged = Arc::new(Mutex::new(Vec::<(String, u64)>::new()));
-    for round in 0..10 {
-        let server = Server::start(directory.path());
-        let enough = 10 + round * 7;
-        std::thread::scope(|scope| {
-            for client in 0..4 {
-                let (address, acknowledged) = (server.address.clone(), acknowledged.clone());
-                scope.spawn(move || {
-                    for nth in 0.. {
-                        let body = format!(r#"{{"resource":"{round}/{client}/{nth}","ttl":3600}}"#);
-                        let Some(told) = ask(&address, "POST", "/v1/claims/", &body) else { break };
-                        if told.status != 201 {
-                            break;
-                        }
-                        let fence = told.body["fence"].as_u64().unwrap();
-                        acknowledged.lock().unwrap().push((told.location, fence));
-                    }
-                });
-            }
-            let before = acknowledged.lock().unwrap().len();
-            until(|| acknowledged.lock().unwrap().len() >= before + enough);
-            server.signal("-KILL");
-        });
-    }
-    let server = Server::start(directory.path());
-    let all = acknowledged.lock().unwrap();
-    let fences: BTreeSet<u64> = all.iter().map(|(_, fence)| *fence).collect();
-    assert_eq!(fences.len(), all.len(), "a fence was given twice");
-    for (location, fence) in all.iter() {
-        let told = ask(&server.address, "GET", location, "").unwrap();
-        assert_eq!((told.status, &told.body["status"]), (200, &"active".into()), "{location}");
-        assert_eq!(told.body["fence"], *fence);
-    }
-    let last = &all.last().unwrap().0;
-    assert_eq!(ask(&server.address, "PATCH", last, r#"{"ttl":60}"#).unwrap().status, 200);
-}
-
 #[test]
 fn stopping_server_answers_who_waits_and_ends_well() {
     let directory = tempfile::tempdir().unwrap();
     let mut server = Server::start(directory.path());
     let address = server.address.clone();
-    ask(&address, "POST", "/v1/claims/", r#"{"resource":"one","ttl":60}"#).unwrap();
-    let waiting = ask(&address, "POST", "/v1/claims/", r#"{"resource":"one","ttl":60}"#).unwrap();
-    let begun = Instant::now();
-    let waiter = std::thread::spawn(move || {
-        ask(&address, "PATCH", &waiting.location, r#"{"status":"active","wait":50}"#)
+    let claim = r#"{"resource":"one","ttl":60}"#;
+    ask(&address, "POST", "/v1/claims/", claim).unwrap().is(201);
+    let waiting = ask(&address, "POST", "/v1/claims/", claim).unwrap().is(202);
+    let mut asks = Line::open(&address).unwrap();
+    let wish = r#"{"status":"active","wait":50}"#;
+    asks.send("PATCH", &waiting.location, wish, "").unwrap();
+    let mut registers = Line::open(&address).unwrap();
+    registers.send("POST", "/v1/claims/?wait=50", claim, "").unwrap();
+    // Both are seen by the server before it is told to stop: the one that came later is in line.
+    until(|| {
+        let told = ask(&address, "GET", "/v1/claims/?status=waiting", "").unwrap();
+        told.body.as_array().unwrap().len() == 2
     });
-    // The waiter is seen by the server before it is told to stop.
-    std::thread::sleep(Duration::from_millis(200));
-    server.signal("-TERM");
-    let told = waiter.join().unwrap().unwrap();
-    assert_eq!(told.status, 503, "{told:?}");
-    assert!(server.process.wait().unwrap().success());
-    assert!(begun.elapsed() < Duration::from_secs(30));
-}
-
-#[test]
-fn stopped_server_holds_its_pause_against_nobody() {
-    let directory = tempfile::tempdir().unwrap();
-    let server = Server::start(directory.path());
-    let body = r#"{"resource":"one","ttl":2}"#;
-    let holder = ask(&server.address, "POST", "/v1/claims/", body).unwrap();
-    server.signal("-STOP");
-    // Three ttls.
-    std::thread::sleep(Duration::from_secs(6));
-    server.signal("-CONT");
-    let next = ask(&server.address, "POST", "/v1/claims/", body).unwrap();
-    assert_eq!(next.status, 202, "the pause was held against the holder: {next:?}");
-    assert_eq!(
-        ask(&server.address, "PATCH", &holder.location, r#"{"ttl":5}"#).unwrap().status,
-        200
-    );
+    server.signal(Signal::TERM);
+    let told = asks.hear().unwrap().is(503);
+    assert!(told.header("retry-after").is_some(), "{told:?}");
+    // A claim that was made is told to its owner, or nobody could end it.
+    let told = registers.hear().unwrap().is(202);
+    assert!(told.location.contains('.'), "{told:?}");
+    assert!(server.wait().success());
 }
 
 #[test]

@@ -64,16 +64,15 @@ where
         return Err(too_large(max));
     }
     let mut body = pin!(body);
+    let mut whole = Vec::new();
     // Nearly always the body came with the head: no timer for that.
-    let first = match at_once(body.as_mut()).await {
-        Some(frame) => frame,
-        None => within(patience, next(body.as_mut())).await?,
-    };
-    let mut whole = match piece(first)? {
-        Some(bytes) if body.is_end_stream() => return check(bytes, max),
-        Some(bytes) => bytes.to_vec(),
-        None => return Ok(Bytes::new()),
-    };
+    if let Some(first) = at_once(body.as_mut()).await {
+        match piece(first)? {
+            Some(bytes) if body.is_end_stream() => return check(bytes, max),
+            Some(bytes) => whole = bytes.to_vec(),
+            None => return Ok(Bytes::new()),
+        }
+    }
     let rest = async {
         while let Some(bytes) = piece(next(body.as_mut()).await)? {
             if whole.len() + bytes.len() > max {

@@ -14,11 +14,14 @@ pub struct Config {
     pub admin: Option<AdminToken>,
     /// The largest body read: 64 KiB of user data, escaped, and the rest.
     pub body_bytes_max: usize,
-    /// How long a body may take to arrive.
+    /// How long the head of a request may take to arrive, from its first byte to its last.
+    pub head_for: Duration,
+    /// How long a body may take to arrive, from its first byte to its last.
     pub body_for: Duration,
-    /// How long a connection may be silent, or take to send the head of a request.
+    /// How long a connection may be silent before a request.
     pub idle_for: Duration,
-    /// How long a client may take nothing of an answer.
+    /// How long a client may take to receive what is ready of its answer, once it has to be waited
+    /// for.
     pub write_for: Duration,
     /// The longest wait for a claim within one request.
     pub wait_for_max: Duration,
@@ -42,9 +45,10 @@ impl Default for Config {
             hosts: Vec::new(),
             admin: None,
             body_bytes_max: 128 * 1024,
+            head_for: Duration::from_secs(10),
             body_for: Duration::from_secs(10),
             idle_for: Duration::from_secs(30),
-            write_for: Duration::from_secs(10),
+            write_for: Duration::from_secs(30),
             wait_for_max: Duration::from_secs(60),
             grace: Duration::from_secs(10),
             connections_max: 20_000,

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,11 +19,17 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 pub(crate) async fn serve(server: Arc<Server>, stream: TcpStream) {
     // Answers are small and waited for.
     let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(Patient::new(stream, server.config.write_for));
-    let service = service_fn(|request| async { Ok::<_, Infallible>(server.handle(request).await) });
+    let turns = AtomicUsize::new(0);
+    let io = TokioIo::new(Patient::new(stream, &server.config, &turns));
+    let service = service_fn(|request| async {
+        turns.fetch_add(1, Ordering::Relaxed);
+        let answer = server.handle(request).await;
+        turns.fetch_add(1, Ordering::Relaxed);
+        Ok::<_, Infallible>(answer)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        // Counted from the end of the last answer, so this is the idle time-out, too.
+        // Counted from the end of the last answer: this is the idle time-out.
         .header_read_timeout(server.config.idle_for)
         .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(io, service);

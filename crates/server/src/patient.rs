@@ -1,68 +1,88 @@
-//! A socket whose writes do not wait for ever: a client that takes nothing of its answer for too
-//! long is let go.
+//! A socket that does not wait for ever: a client that takes too long to send the head of a request,
+//! or to receive its answer, is let go.
+//!
+//! Both are counted from the first moment that had to be waited for to the end of the whole, not from
+//! the last byte: a client that trickles is no better than one that is silent. No timer is made for
+//! what comes and goes at once, which is nearly everything.
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, Sleep};
+use tokio::time::{Sleep, sleep};
 
-pub(crate) struct Patient {
+use crate::config::Config;
+
+pub(crate) struct Patient<'a> {
     stream: TcpStream,
-    patience: Duration,
-    /// Running while a write is stuck.
+    config: &'a Config,
+    /// Counts beginnings and ends of requests: while it is odd, what arrives is no head.
+    turns: &'a AtomicUsize,
+    turn: usize,
+    /// A head has begun to arrive in this turn.
+    in_head: bool,
+    /// Running while a head is not complete, and while what was written is not gone.
+    head: Option<Pin<Box<Sleep>>>,
     stuck: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
-    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
-        Self { stream, patience, stuck: None }
-    }
-
-    fn judge<T>(
-        &mut self,
-        cx: &mut Context<'_>,
-        progress: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        if progress.is_ready() {
-            self.stuck = None;
-            return progress;
-        }
-        let patience = self.patience;
-        let stuck = self
-            .stuck
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
-        match stuck.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            Poll::Pending => Poll::Pending,
-        }
+impl<'a> Patient<'a> {
+    pub(crate) fn new(stream: TcpStream, config: &'a Config, turns: &'a AtomicUsize) -> Self {
+        Self { stream, config, turns, turn: 0, in_head: false, head: None, stuck: None }
     }
 }
 
-impl AsyncRead for Patient {
+/// Waits on, if there is patience left.
+fn wait<T>(
+    timer: &mut Option<Pin<Box<Sleep>>>,
+    patience: Duration,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<T>> {
+    let timer = timer.get_or_insert_with(|| Box::pin(sleep(patience)));
+    ready!(timer.as_mut().poll(cx));
+    Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+}
+
+impl AsyncRead for Patient<'_> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let me = &mut *self;
+        let turn = me.turns.load(Ordering::Relaxed);
+        if turn != me.turn {
+            (me.turn, me.in_head, me.head) = (turn, false, None);
+        }
+        let progress = Pin::new(&mut me.stream).poll_read(cx, buffer);
+        if progress.is_pending() && me.in_head {
+            return wait(&mut me.head, me.config.head_for, cx);
+        }
+        me.in_head |= progress.is_ready() && turn.is_multiple_of(2);
+        progress
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for Patient<'_> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let progress = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.judge(cx, progress)
+        let me = &mut *self;
+        match Pin::new(&mut me.stream).poll_write(cx, bytes) {
+            Poll::Pending => wait(&mut me.stuck, me.config.write_for, cx),
+            written => written,
+        }
     }
 
+    /// Everything that was ready is gone.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stuck = None;
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 

@@ -117,10 +117,27 @@ fn stopped_server_does_not_count_the_time_it_was_stopped() {
     }
     assert_eq!(clock.now(), secs(5));
     let after_an_hour = clock.read(reading(6_000 + 3_600_000));
-    assert_eq!(after_an_hour, secs(5) + STALL);
+    assert_eq!(after_an_hour, secs(5) + TICK);
     let answer = world.at_micros(after_an_hour.as_micros()).poll(waiter);
     assert_eq!(refused(answer), "still-waiting");
     world.renew(holder).unwrap();
+}
+
+/// Rule 11. A lease of a second, renewed when a third of it is over, outlives any stall: what is left
+/// of it is more than a stall counts for.
+#[test]
+fn stall_costs_less_than_what_is_left_of_a_short_lease() {
+    let mut clock = ServingClock::resume(Timestamp::ZERO, reading(0));
+    let mut world = World::new();
+    let holder = world.register(wish("a").ttl(1));
+    let waiter = world.register(wish("a"));
+    for nth in 1..=5 {
+        clock.read(reading(nth * 3_400 - 3_067));
+        let stalled = clock.read(reading(nth * 3_400));
+        world.at_micros(stalled.as_micros());
+        assert_eq!(refused(world.poll(waiter)), "still-waiting", "stall {nth}");
+        world.renew(holder).unwrap();
+    }
 }
 
 /// Rule 11. Served time counts fully, however often the clock is read.

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use claims::clock::ServingClock;
+use claims::clock::{ServingClock, TICK};
 use claims::engine::{begin_epoch, execute, resume, sweep};
 use claims::{ClaimId, Command, Event, Refusal, Span, Stamp, Standing, State, Timestamp, WallTime};
 
@@ -23,8 +23,8 @@ use super::snapshotting::Snapshotting;
 use crate::error::StoreError;
 use crate::planted::Bug;
 
-/// While leases live on a restart's grace, the passing of time is written down this often, so that
-/// a restart storm cannot make it stand still.
+/// While leases live on a restart's grace, the passing of time is written down this often, and more
+/// often right after a start, so that a restart storm cannot make it stand still.
 const MARK_EVERY: Span = Span::from_secs(1);
 /// A look at the clocks of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,8 @@ pub struct Ledger<M: Medium> {
     batch: Batch,
     /// A write or sync failed: nothing may be kept any more, least of all by trying again.
     failed: bool,
-    /// The moment of the last frame, and of the last sync.
+    /// The moment this began, that of the last frame, and of the last sync.
+    opened_at: Timestamp,
     pub(super) written: Stamp,
     synced_at: Timestamp,
     pub(super) snapshots: VecDeque<u64>,
@@ -106,6 +107,7 @@ impl<M: Medium> Ledger<M> {
             frame: FrameBuffer::default(),
             batch: Batch::default(),
             failed: false,
+            opened_at: at,
             written: Stamp { at, wall: reading.wall },
             synced_at: at,
             snapshots,
@@ -237,9 +239,7 @@ impl<M: Medium> Ledger<M> {
         self.pending.clear();
         self.batch.position = self.journal.position;
         self.batch.stamp = self.stamp;
-        let marks_time = self.state.tally().graced > 0
-            && self.stamp.at.since(self.written.at) >= MARK_EVERY
-            && self.frame.len() as u64 <= self.journal.room();
+        let marks_time = self.owes_a_mark() && self.frame.len() as u64 <= self.journal.room();
         if !self.batch.events.is_empty() || marks_time {
             let header = Header {
                 sequence: 0,
@@ -255,6 +255,13 @@ impl<M: Medium> Ledger<M> {
             self.written = self.stamp;
         }
         self.sync()
+    }
+
+    /// Whether time must be written down although nothing happened. However short the lives of a
+    /// storm are, at least half of each counts that is longer than two ticks.
+    fn owes_a_mark(&self) -> bool {
+        let every = self.written.at.since(self.opened_at).max(TICK).min(MARK_EVERY);
+        self.state.tally().graced > 0 && self.stamp.at.since(self.written.at) >= every
     }
 
     /// How long a sync may wait, if one is owed.

@@ -1,7 +1,7 @@
 //! **The store's time is honest.** It never runs back, also across restarts; it counts no time in
 //! which the store could not serve (rule 11); and it does not stand still while it does.
 
-use claims::clock::STALL;
+use claims::clock::{STALL, TICK};
 use claims::{Span, Timestamp};
 use registry::embedded::Batch;
 
@@ -15,7 +15,7 @@ pub(super) struct Timeline {
     /// The moment of the last commit that wrote something down.
     committed: Timestamp,
     /// What the timeline may have reached: every reading adds what passed since the one before, but
-    /// never more than a stall counts for.
+    /// a stall counts as a tick.
     reached: Timestamp,
     boot: Span,
     /// The disk is or was full: while nothing can be written down, time may stand still until then.
@@ -25,7 +25,7 @@ pub(super) struct Timeline {
 impl Timeline {
     pub(super) fn ticked(&mut self, boot: Span) {
         let passed = Span::from_micros(boot.as_micros().saturating_sub(self.boot.as_micros()));
-        self.reached = self.reached + passed.min(STALL);
+        self.reached = self.reached + if passed > STALL { TICK } else { passed };
         self.boot = boot;
     }
 

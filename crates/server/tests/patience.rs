@@ -1,0 +1,166 @@
+//! Clients that are slow on purpose: each is let go by the time-out that is meant for it, and what
+//! it took is given back.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use claims::Rules;
+use server::Config;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+/// Only what hangs is caught by this.
+const NEVER: Duration = Duration::from_secs(120);
+const SOON: Duration = Duration::from_millis(100);
+
+/// A server with all the patience in the world, unless told otherwise.
+fn patient() -> Config {
+    Config {
+        head_for: NEVER,
+        body_for: NEVER,
+        idle_for: NEVER,
+        write_for: NEVER,
+        ..Config::default()
+    }
+}
+
+/// Runs a test against a server on a socket; afterwards every connection is gone by itself, or the
+/// server would not stop.
+async fn with<F: Future<Output = ()>>(config: Config, test: impl FnOnce(SocketAddr) -> F) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let config = Config { grace: NEVER * 2, ..config };
+    let store = Arc::new(registry::memory(Rules::default()));
+    let serving = tokio::spawn(server::serve(listener, store, config, async {
+        let _ = stopped.await;
+    }));
+    tokio::time::timeout(NEVER / 2, test(address)).await.expect("it is not let go");
+    drop(stop);
+    let served = tokio::time::timeout(NEVER / 2, serving).await;
+    served.expect("a connection was not given back").unwrap().unwrap();
+}
+
+async fn open(address: SocketAddr, begun: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(begun).await.unwrap();
+    stream
+}
+
+/// Everything the server says until it hangs up.
+async fn rest(mut stream: TcpStream) -> String {
+    let mut text = Vec::new();
+    // A reset is an end, too.
+    let _ = stream.read_to_end(&mut text).await;
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Sends a byte now and then, for ever; returns what the server says until it hangs up.
+async fn trickle(stream: TcpStream) -> String {
+    let (mut read, mut write) = stream.into_split();
+    let trickling = tokio::spawn(async move {
+        while write.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(SOON / 10).await;
+        }
+    });
+    let mut text = Vec::new();
+    let _ = read.read_to_end(&mut text).await;
+    trickling.abort();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+const LIVEZ: &[u8] = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const BODY: &[u8] =
+    b"POST /v1/claims/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n{\"resource\":\"";
+
+#[tokio::test]
+async fn silent_connections_are_let_go() {
+    with(Config { idle_for: SOON, ..patient() }, async |address| {
+        assert_eq!(rest(open(address, b"").await).await, "");
+        assert!(rest(open(address, LIVEZ).await).await.starts_with("HTTP/1.1 200"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn slow_heads_are_let_go() {
+    with(Config { head_for: SOON, ..patient() }, async |address| {
+        assert_eq!(rest(open(address, &LIVEZ[..10]).await).await, "");
+        assert_eq!(trickle(open(address, &LIVEZ[..10]).await).await, "");
+        // Also if it is not the first head of the connection.
+        let second = [LIVEZ, &LIVEZ[..10]].concat();
+        let mut stream = open(address, LIVEZ).await;
+        let _ = stream.read(&mut [0; 1024]).await.unwrap();
+        stream.write_all(&second[LIVEZ.len()..]).await.unwrap();
+        assert_eq!(trickle(stream).await, "");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn slow_bodies_are_told_so_and_let_go() {
+    with(Config { body_for: SOON, ..patient() }, async |address| {
+        for told in
+            [rest(open(address, BODY).await).await, trickle(open(address, BODY).await).await]
+        {
+            assert!(told.starts_with("HTTP/1.1 503"), "{told}");
+            assert!(told.contains("retry-after: "), "{told}");
+        }
+    })
+    .await;
+}
+
+/// Neither an idle connection nor one that waits for its answer is a slow one.
+#[tokio::test]
+async fn who_is_not_slow_is_not_let_go() {
+    let config = Config { head_for: SOON, body_for: SOON, write_for: SOON, ..patient() };
+    with(config, async |address| {
+        let mut stream = open(address, LIVEZ).await;
+        let mut buffer = [0; 1024];
+        assert!(stream.read(&mut buffer).await.unwrap() > 0);
+        tokio::time::sleep(SOON * 3).await;
+        let claim = |more: &str| {
+            let body = r#"{"resource":"a","ttl":60}"#;
+            format!(
+                "POST /v1/claims/{more} HTTP/1.1\r\nHost: localhost\r\n\
+                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+        };
+        for (more, status) in [("", "201"), ("?wait=0.4", "202")] {
+            stream.write_all(claim(more).as_bytes()).await.unwrap();
+            let length = stream.read(&mut buffer).await.unwrap();
+            let told = String::from_utf8_lossy(&buffer[..length]);
+            assert!(told.starts_with(&format!("HTTP/1.1 {status}")), "{told:?}");
+        }
+    })
+    .await;
+}
+
+/// Asks for far more than a socket holds, and takes nothing of it.
+#[tokio::test]
+async fn clients_that_never_read_are_let_go() {
+    with(Config { write_for: SOON, ..patient() }, async |address| {
+        let data = "x".repeat(60_000);
+        for nth in 0..300 {
+            let body = format!(r#"{{"resource":"r{nth}","ttl":60,"user_data":"{data}"}}"#);
+            let claim = format!(
+                "POST /v1/claims/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            let told = rest(open(address, claim.as_bytes()).await).await;
+            assert!(told.starts_with("HTTP/1.1 201"), "{told}");
+        }
+        let list = b"GET /v1/claims/?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let mut deaf = open(address, list).await;
+        // Writing fails when the other side is gone; nothing was read until then.
+        while deaf.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(SOON / 10).await;
+        }
+    })
+    .await;
+}
