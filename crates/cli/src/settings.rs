@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use claims::Rules;
-use clap::Args;
+use clap::{ArgAction, Args};
 use registry::embedded::Options;
 use server::Config;
 use tracing::level_filters::LevelFilter;
@@ -26,10 +26,10 @@ pub(crate) struct Settings {
     #[arg(long, env = "TENURE_HOST", value_delimiter = ',')]
     pub(crate) host: Vec<String>,
     /// Listen beyond this machine although everybody who reaches the port can claim, and read along
-    #[arg(long, env = "TENURE_LET_EVERYBODY_IN_WITHOUT_ENCRYPTION", default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
+    #[arg(long, env = "TENURE_LET_EVERYBODY_IN_WITHOUT_ENCRYPTION", default_value = "false", default_missing_value = "true", action = ArgAction::Set, num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
     pub(crate) let_everybody_in_without_encryption: bool,
     /// The data directory was restored from a backup: put every later fence above any before
-    #[arg(long, env = "TENURE_NEW_EPOCH", default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
+    #[arg(long, env = "TENURE_NEW_EPOCH", default_value = "false", default_missing_value = "true", action = ArgAction::Set, num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
     new_epoch: bool,
     /// What is worth a line in the log: error, warn, info, debug, trace or off
     #[arg(long, env = "TENURE_LOG_LEVEL", default_value = "info")]

@@ -58,6 +58,9 @@ impl Client {
             None => format!(r#"{{"resource":"{lock}","ttl":{ttl}}}"#),
         };
         let mut answer = self.send(Method::POST, "/v1/claims/", body).await?;
+        if !answer.status.is_success() {
+            return Err(self.connection.server().refusal(answer.status, &answer.body));
+        }
         let location = answer.location.as_deref().context("a claim without an address")?;
         let at = location.find("/v1/claims/").context("an address that is not ours")?;
         let path = location[at..].to_owned();
