@@ -12,6 +12,7 @@ use registry::embedded::{Options, open};
 use registry::{Filter, Page, Store};
 
 use crate::keys::{new_key, random};
+use crate::out::say;
 
 const WORKERS: usize = 4;
 const TURNS: usize = 2;
@@ -23,7 +24,6 @@ pub(crate) async fn run(data: Option<PathBuf>) -> anyhow::Result<()> {
         Some(data) => (data, false),
         None => (std::env::temp_dir().join(format!("tenure-demo-{}", std::process::id())), true),
     };
-    println!("The store is in {}.\n", data.display());
     let shown = show(&data).await;
     if temporary {
         std::fs::remove_dir_all(&data).context("the demo's directory was not removed")?;
@@ -32,15 +32,18 @@ pub(crate) async fn run(data: Option<PathBuf>) -> anyhow::Result<()> {
 }
 
 async fn show(data: &Path) -> anyhow::Result<()> {
+    say(format_args!("The store is in {}.\n", data.display()))?;
     take_turns(&data.join("turns")).await?;
     pull_the_plug(&data.join("plug")).await?;
-    println!("\nNext: ARCHITECTURE.md says where everything lives, `make test` proves it.");
+    say(format_args!(
+        "\nNext: ARCHITECTURE.md says where everything lives, `make test` proves it."
+    ))?;
     Ok(())
 }
 
 /// Several workers want one thing; each gets it in its turn, with a greater fence.
 async fn take_turns(data: &Path) -> anyhow::Result<()> {
-    println!("{WORKERS} workers want the printer, one at a time:");
+    say(format_args!("{WORKERS} workers want the printer, one at a time:"))?;
     let options = Options { salt: random()?, ..Options::default() };
     let store: Arc<dyn Store> = Arc::new(open(data, options)?);
     let workers: Vec<_> = (1..=WORKERS)
@@ -70,7 +73,10 @@ async fn work(worker: usize, store: &dyn Store) -> anyhow::Result<()> {
         let standing = store.submit_and_wait(Command::Register(registration), patience).await??;
         let activation = standing.claim.activation().context("it waited too long")?;
         let (claim, fence) = (standing.claim.id, activation.fence);
-        println!("  worker {worker} prints, fence {fence}, after {:.0?}", asked.elapsed());
+        say(format_args!(
+            "  worker {worker} prints, fence {fence}, after {:.0?}",
+            asked.elapsed()
+        ))?;
         tokio::time::sleep(Duration::from_millis(20)).await;
         store.submit(Command::End(Owner { claim, key }, Farewell::Release)).await??;
     }
@@ -79,14 +85,16 @@ async fn work(worker: usize, store: &dyn Store) -> anyhow::Result<()> {
 
 /// Another process claims as fast as the disk allows, and is killed in the middle of it.
 async fn pull_the_plug(data: &Path) -> anyhow::Result<()> {
-    println!("\nAnother process claims one thing after the other, and is killed with SIGKILL:");
+    say(format_args!(
+        "\nAnother process claims one thing after the other, and is killed with SIGKILL:"
+    ))?;
     let (acknowledged, last) = claim_and_kill(data)?;
     let opened = Instant::now();
     let store = open(data, Options { salt: random()?, ..Options::default() })?;
     let opened = opened.elapsed();
     let held = store.claims(Filter::default(), Page::first(usize::MAX)).await?;
-    println!("  {acknowledged} claims were acknowledged, the last with {last}");
-    println!("  {} are held after the restart, which took {opened:.0?}", held.len());
+    say(format_args!("  {acknowledged} claims were acknowledged, the last with {last}"))?;
+    say(format_args!("  {} are held after the restart, which took {opened:.0?}", held.len()))?;
     ensure!(held.len() >= acknowledged, "a claim that was acknowledged is gone");
     Ok(())
 }

@@ -1,18 +1,39 @@
 //! `tenure`: hold a shared thing safely.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout, reason = "the command line speaks to people")]
+
+mod exit;
+mod out;
+
+mod config;
+mod serve;
+mod settings;
+
+mod http;
+mod place;
+
+mod list;
+mod revoke;
+mod show;
+mod why;
+
+mod bench;
+mod watch;
 
 mod demo;
 mod hold;
-mod http;
 mod keys;
-mod look;
-mod serve;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use tracing::level_filters::LevelFilter;
+
+use crate::exit::Exit;
+use crate::out::{Enough, Out};
+
+/// The version, with the commit if it is known.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("TENURE_COMMIT"));
 
 /// Claims are made in one thread and dropped in another: the system's allocator takes a tenth of the
 /// server's time for that.
@@ -21,7 +42,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Hold a shared thing safely, across processes and machines.
 #[derive(Parser)]
-#[command(name = "tenure", version)]
+#[command(name = "tenure", version = VERSION, after_long_help = exit::help(), after_help = exit::help())]
 struct Arguments {
     #[command(subcommand)]
     command: Action,
@@ -30,37 +51,23 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Action {
     /// Serve claims over HTTP, in the foreground
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
     /// List the claims of a server
-    Claims {
-        #[command(flatten)]
-        place: look::Where,
-        #[command(flatten)]
-        which: look::Which,
-    },
+    Claims(list::List),
     /// Show one claim
-    Show {
-        /// Its number
-        claim: String,
-        #[command(flatten)]
-        place: look::Where,
-    },
+    Show(show::Show),
     /// Say who holds a resource, since when, who waits for it, and how long that usually takes
-    Why {
-        /// The name of the resource
-        resource: String,
-        #[command(flatten)]
-        place: look::Where,
-    },
+    Why(why::Why),
     /// Take a claim away from its owner (needs the administrator's token)
-    Revoke {
-        /// Its number
-        claim: u64,
-        /// The data directory of the server, where the token is
-        #[arg(long, env = "TENURE_DATA", default_value = "./tenure-data")]
-        data: PathBuf,
-        #[command(flatten)]
-        place: look::Where,
+    Revoke(revoke::Revoke),
+    /// Watch what is held and who waits, live
+    Watch(watch::Watch),
+    /// Put a running server under load, and say how it did
+    Bench(bench::Bench),
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
     },
     /// Show the embedded store at work: workers that take turns, and a power cut that loses nothing
     Demo {
@@ -84,22 +91,91 @@ enum Action {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    // Logs are for machines and go to the error stream; what people read goes to the output.
-    tracing_subscriber::fmt().json().with_writer(std::io::stderr).init();
-    let done = match Arguments::parse().command {
-        Action::Serve(wish) => serve::run(wish).await,
-        Action::Claims { place, which } => look::claims(&place, &which),
-        Action::Show { claim, place } => look::show(&place, &claim),
-        Action::Why { resource, place } => look::why(&place, &resource),
-        Action::Revoke { claim, data, place } => look::revoke(&place, claim, &data),
-        Action::Demo { data } => demo::run(data).await,
-        Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
+    let mut out = Out::new();
+    let done = async {
+        run(&mut out).await?;
+        out.flush()
     };
-    match done {
+    match done.await {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Enough>() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("tenure: {error:#}");
-            ExitCode::FAILURE
+            // A usage error has been told by the parser, with the usage.
+            if !error.is::<clap::Error>() {
+                eprintln!("tenure: {error:#}");
+                return ExitCode::from(Exit::of(&error) as u8);
+            }
+            ExitCode::from(Exit::Usage as u8)
         }
     }
+}
+
+async fn run(out: &mut Out) -> anyhow::Result<()> {
+    let Some(matches) = parse(Arguments::command(), out)? else { return Ok(()) };
+    match Arguments::from_arg_matches(&matches)?.command {
+        Action::Serve(wish) => serve(*wish, out).await,
+        command => {
+            log_at(LevelFilter::INFO);
+            dispatch(command, out).await
+        }
+    }
+}
+
+/// Reads the command line. None if it asked for help, which has been given.
+fn parse(command: clap::Command, out: &mut Out) -> anyhow::Result<Option<ArgMatches>> {
+    match command.try_get_matches() {
+        Ok(matches) => Ok(Some(matches)),
+        Err(error) if error.use_stderr() => {
+            let _ = error.print();
+            Err(error.into())
+        }
+        Err(help) => {
+            out.flush()?;
+            out::print_help(&help)?;
+            Ok(None)
+        }
+    }
+}
+
+async fn dispatch(command: Action, out: &mut Out) -> anyhow::Result<()> {
+    match command {
+        Action::Serve(_) => unreachable!("it is served before this"),
+        Action::Claims(wish) => list::run(&wish, out).await,
+        Action::Show(wish) => show::run(&wish, out).await,
+        Action::Why(wish) => why::run(&wish, out).await,
+        Action::Revoke(wish) => revoke::run(&wish, out).await,
+        Action::Watch(wish) => watch::run(&wish, out).await,
+        Action::Bench(wish) => bench::run(&wish, out).await,
+        Action::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "tenure", &mut script);
+            out.write(&script)
+        }
+        Action::Demo { data } => demo::run(data).await,
+        Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
+    }
+}
+
+/// Reads the command line again, with the values of the configuration file for defaults.
+async fn serve(wish: serve::Serve, out: &mut Out) -> anyhow::Result<()> {
+    let command = Arguments::command();
+    let known = command.find_subcommand("serve").expect("it was just parsed").clone();
+    let file = config::File::find(wish.config.as_deref(), &known)?;
+    let command = match &file {
+        Some(file) => command.mut_subcommand("serve", |serve| config::with_defaults(serve, file)),
+        None => command,
+    };
+    let Some(matches) = parse(command, out)? else { return Ok(()) };
+    let matches = matches.subcommand_matches("serve").expect("it was just parsed");
+    let wish = serve::Serve::from_arg_matches(matches)?;
+    if wish.print_config {
+        return config::print(out, &known, matches, file.as_ref());
+    }
+    log_at(wish.settings.log_level);
+    serve::run(wish.settings, file.as_ref(), out).await
+}
+
+/// Logs are for machines and go to the error stream; what people read goes to the output.
+fn log_at(level: LevelFilter) {
+    tracing_subscriber::fmt().json().with_max_level(level).with_writer(std::io::stderr).init();
 }

@@ -7,15 +7,18 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::Context;
 use clap::Args;
 use registry::Store;
-use registry::embedded::{Options, open};
+use registry::embedded::open;
 use server::{AdminToken, Config, new_token, serve};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::keys::random;
+use crate::config::File;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::settings::Settings;
 
 /// Where the administrator's token is kept, in the data directory.
 pub(crate) const TOKEN_FILE: &str = "admin-token";
@@ -26,54 +29,45 @@ const STORE_FILES: u64 = 64;
 /// What `serve` can be told.
 #[derive(Args)]
 pub(crate) struct Serve {
-    /// Where to listen; port 0 picks a free one
-    #[arg(long, env = "TENURE_LISTEN", default_value = "127.0.0.1:7117")]
-    listen: SocketAddr,
-    /// Where to keep the claims
-    #[arg(long, env = "TENURE_DATA", default_value = "./tenure-data")]
-    data: PathBuf,
-    /// A name under which clients may address this server, besides those of the loopback
-    #[arg(long = "host", env = "TENURE_HOSTS", value_delimiter = ',')]
-    hosts: Vec<String>,
-    /// Listen beyond this machine although everybody who reaches the port can claim, and read along
+    /// The configuration file (TOML). Without it, the first that is there is read:
+    /// $XDG_CONFIG_HOME/tenure/config.toml, then /etc/tenure/config.toml
+    #[arg(long, value_name = "FILE", env = "TENURE_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print the configuration in effect, with where each value comes from, and end
     #[arg(long)]
-    let_everybody_in_without_encryption: bool,
-    /// The data directory was restored from a backup: put every later fence above any before
-    #[arg(long)]
-    new_epoch: bool,
+    pub(crate) print_config: bool,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
 }
 
-pub(crate) async fn run(wish: Serve) -> anyhow::Result<()> {
+pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> anyhow::Result<()> {
+    match read {
+        Some(file) => tracing::info!(file = %file.path.display(), "configuration read"),
+        None => tracing::info!("no configuration file: flags, variables and defaults count"),
+    }
     let local = wish.listen.ip().is_loopback();
     if !local && !wish.let_everybody_in_without_encryption {
-        bail!(
+        return Err(Exit::Config.because(format!(
             "{} is reachable from other machines, without encryption and tokens: listen on \
              127.0.0.1, or insist with --let-everybody-in-without-encryption",
             wish.listen
-        );
+        )));
     }
     let connections_max = room_for_connections(raise_file_limit());
-    let options = Options { new_epoch: wish.new_epoch, salt: random()?, ..Options::default() };
-    let store: Arc<dyn Store> = Arc::new(open(&wish.data, options)?);
+    let store: Arc<dyn Store> = Arc::new(open(&wish.data, wish.options()?)?);
     let token_file = wish.data.join(TOKEN_FILE);
     let token = admin_token(&token_file)?;
-    let listener = TcpListener::bind(wish.listen)
-        .await
-        .with_context(|| format!("cannot listen on {}: choose another --listen", wish.listen))?;
+    let listener = listen(wish.listen).await?;
     let address = listener.local_addr()?;
 
-    let mut hosts = wish.hosts;
-    if !local && !address.ip().is_unspecified() {
-        hosts.push(address.ip().to_string());
-    }
-    let config = Config::default();
+    let bound = (!local && !address.ip().is_unspecified()).then(|| address.ip().to_string());
+    let config = wish.config(bound.into_iter().collect());
     let config = Config {
-        hosts,
         admin: Some(AdminToken::of(&token)),
         connections_max: config.connections_max.min(connections_max),
         ..config
     };
-    greet(address, &wish.data, &token_file)?;
+    greet(out, address, &wish.data, &token_file)?;
     if !local {
         tracing::warn!(%address, "everybody who reaches this port can claim, and read along");
     }
@@ -83,16 +77,29 @@ pub(crate) async fn run(wish: Serve) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn greet(address: SocketAddr, data: &Path, token_file: &Path) -> io::Result<()> {
-    let mut out = io::stdout();
-    writeln!(out, "Tenure serves at http://{address}/, with its data in {}", data.display())?;
-    writeln!(out, "  try it:  curl -d resource=printer -d ttl=60 http://{address}/v1/claims/")?;
-    writeln!(out, "  the administrator's token is in {}", token_file.display())?;
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|error| {
+        let exit = match error.kind() {
+            io::ErrorKind::PermissionDenied => Exit::Denied,
+            _ => Exit::Unavailable,
+        };
+        exit.because(format!("cannot listen on {address} ({error}): choose another --listen"))
+    })
+}
+
+fn greet(out: &mut Out, address: SocketAddr, data: &Path, token_file: &Path) -> anyhow::Result<()> {
+    let url = out.bold(&format!("http://{address}/"));
+    out.line(format_args!("Tenure serves at {url}, with its data in {}", data.display()))?;
+    out.line(format_args!(
+        "  try it:  curl -d resource=printer -d ttl=60 http://{address}/v1/claims/"
+    ))?;
+    out.line(format_args!("  the administrator's token is in {}", token_file.display()))?;
     out.flush()
 }
 
 /// Returns when somebody asks this process to stop.
-fn stopped() -> io::Result<impl Future<Output = ()>> {
+pub(crate) fn stopped() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
@@ -107,16 +114,20 @@ fn stopped() -> io::Result<impl Future<Output = ()>> {
 fn admin_token(path: &Path) -> anyhow::Result<String> {
     match fs::File::open(path) {
         Ok(mut file) => {
-            ensure!(
-                file.metadata()?.mode() & 0o077 == 0,
-                "{} can be read by others: chmod 600 it",
-                path.display()
-            );
+            if file.metadata()?.mode() & 0o077 != 0 {
+                let said = format!("{} can be read by others: chmod 600 it", path.display());
+                return Err(Exit::Denied.because(said));
+            }
             let mut token = String::new();
             file.read_to_string(&mut token)?;
             let token = token.trim().to_owned();
-            ensure!(token.len() >= 22, "{} has no token in it: remove it", path.display());
-            Ok(token)
+            match token.len() >= 22 {
+                true => Ok(token),
+                false => {
+                    let said = format!("{} has no token in it: remove it", path.display());
+                    Err(Exit::BadData.because(said))
+                }
+            }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let token = new_token();

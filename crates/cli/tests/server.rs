@@ -157,8 +157,8 @@ fn command_line_looks_and_revokes() {
         (output.status.success(), text + &said)
     };
     let (good, text) = tenure(&["why", "a b"]);
-    assert!(good && text.contains("Claim 1 holds \"a b\"") && text.contains("\"pid\":7"), "{text}");
-    assert!(text.contains("1 wait for it."), "{text}");
+    assert!(good && text.contains("Claim 1 holds a b") && text.contains("\"pid\":7"), "{text}");
+    assert!(text.contains("1 claim waits for it:"), "{text}");
     let (good, text) = tenure(&["claims", "--status", "waiting"]);
     assert!(good && text.lines().count() == 2 && text.contains("a b"), "{text}");
     let data = directory.path().to_str().unwrap();

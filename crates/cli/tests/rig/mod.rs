@@ -40,6 +40,7 @@ impl Server {
         let mut process = command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
+            .env("TENURE_CONFIG", "/dev/null")
             .stdout(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{command:?}: {error}"));

@@ -58,7 +58,12 @@ async fn tell(
     pieces: mpsc::Sender<Bytes>,
     _permit: OwnedSemaphorePermit,
 ) {
-    if pieces.send(": tenure\n\n".into()).await.is_err() {
+    // Where the stream begins, so that a client which is cut off before the first event misses none.
+    let greeting = match from.checked_sub(1) {
+        Some(before) => format!(": tenure\nid: {before}\n\n"),
+        None => ": tenure\n\n".into(),
+    };
+    if pieces.send(greeting.into()).await.is_err() {
         return;
     }
     loop {
