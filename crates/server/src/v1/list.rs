@@ -24,7 +24,6 @@ pub(crate) async fn list(asked: &Asked<'_>) -> Result<Answer, Problem> {
     let claims = store.claims(filter, Page { after: None, skip, count });
     let claims = claims.await.map_err(unavailable)?;
     let now = vitals.await.map_err(unavailable)?.now;
-    asked.server.timeline.set(now);
     let mut body = String::with_capacity(claims.len() * CLAIM_BYTES + 2);
     body.push('[');
     for (nth, claim) in claims.iter().enumerate() {
@@ -70,16 +69,7 @@ fn spans(
 }
 
 fn status(text: &str) -> Result<Status, Problem> {
-    let all = [
-        Status::Waiting,
-        Status::Active,
-        Status::Released,
-        Status::Expired,
-        Status::Aborted,
-        Status::Revoked,
-        Status::Withdrawn,
-    ];
-    let found = all.into_iter().find(|status| status.as_str() == text);
+    let found = Status::ALL.into_iter().find(|status| status.as_str() == text);
     found.ok_or_else(|| unreadable("status", "one of the seven statuses"))
 }
 
@@ -88,13 +78,17 @@ pub(super) fn whole(
     name: &'static str,
     default: usize,
 ) -> Result<usize, Problem> {
-    let text = fields.text(name).map(str::trim);
-    text.map_or(Ok(default), |text| text.parse().map_err(|_| unreadable(name, "a whole number")))
+    let Some(text) = fields.text(name).map(str::trim) else { return Ok(default) };
+    if text.is_empty() || !text.bytes().all(|c| c.is_ascii_digit()) {
+        return Err(unreadable(name, "a whole number"));
+    }
+    // More than can be counted is as good as all.
+    Ok(text.parse().unwrap_or(usize::MAX))
 }
 
 fn decimal(fields: &Fields<'_>, name: &'static str) -> Result<Option<f64>, Problem> {
     let Some(text) = fields.text(name) else { return Ok(None) };
-    let read = number(&Field::Text(text.into())).filter(|number| !number.is_nan());
+    let read = number(&Field::Text(text.into())).filter(|number| number.is_finite());
     read.map(Some).ok_or_else(|| unreadable(name, "a number"))
 }
 
