@@ -31,9 +31,6 @@ fn register() -> Value {
         });
         response
     };
-    let mut content = body("NewClaim");
-    content["content"]["application/x-www-form-urlencoded"] =
-        json!({ "schema": reference("NewClaimForm") });
     let own = [
         (200, claim("sent again under a key whose claim is over")),
         (201, claim("it holds")),
@@ -43,7 +40,7 @@ fn register() -> Value {
         "operationId": "registerClaim",
         "summary": "Make a claim",
         "parameters": waiting(),
-        "requestBody": content,
+        "requestBody": body("NewClaim"),
         "responses": responses(own, &[400, 403, 413, 503]),
     })
 }
@@ -60,7 +57,7 @@ fn list() -> Value {
     };
     let mut parameters = page("at most this many: 10 if nobody says, never more than 1000");
     parameters.extend([
-        query("resource", name(), "claims on this resource"),
+        query("resource", json!({ "type": "string" }), "claims on this resource"),
         query("status", status(), "claims with this status"),
         query("minimum_ttl", seconds(), "holders with at least this lease left"),
         query("maximum_ttl", seconds(), "holders with at most this lease left"),

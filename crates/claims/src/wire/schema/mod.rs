@@ -17,7 +17,6 @@ use crate::terms::NAME_BYTES_MAX;
 pub fn schemas(renewals_max: usize) -> Map<String, Value> {
     let all = [
         ("NewClaim", requests::new_claim()),
-        ("NewClaimForm", requests::new_claim_form()),
         ("Change", requests::change()),
         ("Renewals", requests::renewals(renewals_max)),
         ("Claim", answers::claim()),

@@ -58,20 +58,6 @@ pub(super) fn new_claim() -> Value {
     })
 }
 
-/// The same in a form, where everything is text.
-pub(super) fn new_claim_form() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "resource": name(),
-            "ttl": { "type": "string", "pattern": DECIMAL },
-            "user_data": { "type": "string" },
-        },
-        "required": ["resource", "ttl"],
-        "examples": [{ "resource": "backup", "ttl": "60" }],
-    })
-}
-
 pub(super) fn change() -> Value {
     json!({
         "type": "object",
