@@ -38,11 +38,6 @@ pub(crate) async fn list(asked: &Asked<'_>) -> Result<Answer, Problem> {
 
 /// The filter that the query asks for; none if nothing can pass it.
 fn filter(fields: &Fields<'_>) -> Result<Option<Filter>, Problem> {
-    let resource = match fields.text("resource").map(Name::new) {
-        None => None,
-        Some(Ok(name)) => Some(name),
-        Some(Err(_)) => return Ok(None),
-    };
     let status = fields.text("status").map(status).transpose()?;
     let active_for = spans(fields, "minimum_active_duration", "maximum_active_duration")?;
     let waited_for = spans(fields, "minimum_waiting_duration", "maximum_waiting_duration")?;
@@ -50,7 +45,10 @@ fn filter(fields: &Fields<'_>) -> Result<Option<Filter>, Problem> {
     let ttl = Bounds { min: micros("minimum_ttl")?, max: micros("maximum_ttl")? };
     let created =
         Bounds { min: moment(fields, "minimum_created")?, max: moment(fields, "maximum_created")? };
-    let (Some(active_for), Some(waited_for)) = (active_for, waited_for) else {
+    // What cannot be read is told before what cannot be.
+    let resource = fields.text("resource").map(Name::new).transpose();
+    let (Some(active_for), Some(waited_for), Ok(resource)) = (active_for, waited_for, resource)
+    else {
         return Ok(None);
     };
     Ok(Some(Filter { resource, status, ttl, active_for, waited_for, created }))

@@ -47,6 +47,7 @@ async fn lists_are_ordered_filtered_and_paged() {
         "minimum_ttl=nan",
         "maximum_ttl=x",
         "minimum_created=yesterday",
+        "resource=&maximum_created=tomorrow",
     ];
     for query in bad {
         let value = house.get(&format!("/v1/claims/?{query}")).await.is(400).json();
