@@ -55,6 +55,17 @@ impl From<Ending> for Status {
 }
 
 impl Status {
+    /// All of them, in the order of a life.
+    pub const ALL: [Self; 7] = [
+        Self::Waiting,
+        Self::Active,
+        Self::Released,
+        Self::Expired,
+        Self::Aborted,
+        Self::Revoked,
+        Self::Withdrawn,
+    ];
+
     /// The name every face uses.
     pub fn as_str(self) -> &'static str {
         match self {

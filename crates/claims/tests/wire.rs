@@ -240,9 +240,9 @@ fn at(secs: u64) -> Stamp {
 }
 
 fn shown(state: &State, id: u64, key: Option<&str>, now: u64) -> (String, ClaimReport) {
-    let standing = state.standing(ClaimId(id)).unwrap();
+    let standing = state.standing(ClaimId(id), at(now).at).unwrap();
     let base = "http://host:1";
-    let (claim, place, now) = (&standing.claim, standing.place.as_ref(), at(now).at);
+    let (claim, place, now) = (&standing.claim, standing.place.as_ref(), standing.now);
     let mut json = String::new();
     write_claim(&mut json, &View { claim, place, base, key, now });
     let report = ClaimReport::parse(json.as_bytes()).unwrap();

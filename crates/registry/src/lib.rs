@@ -5,6 +5,7 @@
 //! passes the same conformance suite (feature `conformance`).
 #![forbid(unsafe_code)]
 
+mod commits;
 mod error;
 mod store;
 
@@ -16,6 +17,7 @@ mod memory;
 pub mod conformance;
 pub mod planted;
 
+pub use self::commits::{Commits, Histogram};
 pub use self::error::StoreError;
 pub use self::memory::memory;
 pub use self::store::{

@@ -8,6 +8,7 @@ use claims::{
     Claim, ClaimId, Command, Event, Name, Refusal, Span, Stamp, Standing, Status, Tally, Timestamp,
 };
 
+use crate::commits::Commits;
 use crate::error::StoreError;
 
 /// The answer to a command: where the claim stands, or why not.
@@ -194,4 +195,6 @@ pub struct Vitals {
     pub tally: Tally,
     /// How many events were kept in the life of the store.
     pub position: u64,
+    /// What its commits cost, since it was opened.
+    pub commits: Commits,
 }

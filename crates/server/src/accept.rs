@@ -18,9 +18,6 @@ use crate::server::Server;
 /// How long to wait when the system has no room for another connection.
 const OUT_OF_ROOM: Duration = Duration::from_millis(50);
 
-/// How often the store's time is asked for.
-const REFRESH: Duration = Duration::from_secs(1);
-
 /// Serves a store on a socket until `stop`; then finishes what was begun, wakes who waits, and
 /// returns.
 pub async fn serve(
@@ -30,11 +27,8 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let server = Arc::new(Server::new(store, config, listener.local_addr()?));
-    let background = [
-        tokio::spawn(server.bell.clone().listen()),
-        tokio::spawn(keep_time(server.clone())),
-        tokio::spawn(metrics::follow(server.clone())),
-    ];
+    let background =
+        [tokio::spawn(server.bell.clone().listen()), tokio::spawn(metrics::follow(server.clone()))];
     // Every connection has a copy of the sender: when all are gone, so are the connections.
     let (open, mut all_closed) = mpsc::channel::<()>(1);
     tokio::select! {
@@ -83,15 +77,6 @@ fn is_about_one(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionRefused
     )
-}
-
-async fn keep_time(server: Arc<Server>) {
-    loop {
-        if let Err(error) = server.refresh().await {
-            tracing::warn!(%error, "the store does not tell the time");
-        }
-        tokio::time::sleep(REFRESH).await;
-    }
 }
 
 /// Who is connected.

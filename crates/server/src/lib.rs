@@ -19,11 +19,11 @@ mod route;
 
 mod health;
 mod metrics;
+mod openapi;
 mod v1;
 
 mod bell;
 mod keys;
-mod timeline;
 
 pub use self::accept::serve;
 pub use self::body::Body;

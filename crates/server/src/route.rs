@@ -15,6 +15,23 @@ pub(crate) enum Route<'a> {
     Live,
     Ready,
     Metrics,
+    OpenApi,
+}
+
+impl Route<'static> {
+    /// Every route there is, with the name of its variable piece.
+    pub(crate) const EVERY: [Self; 10] = [
+        Self::Claims,
+        Self::Claim("{claim}"),
+        Self::Resources,
+        Self::Resource("{name}"),
+        Self::Renewals,
+        Self::Events,
+        Self::Live,
+        Self::Ready,
+        Self::Metrics,
+        Self::OpenApi,
+    ];
 }
 
 impl<'a> Route<'a> {
@@ -36,11 +53,28 @@ impl<'a> Route<'a> {
             ("livez", "") => (Self::Live, rest),
             ("readyz", "") => (Self::Ready, rest),
             ("metrics", "") => (Self::Metrics, rest),
+            ("openapi.json", "") => (Self::OpenApi, rest),
             _ => return None,
         };
         match step(route.1) {
             ("", _) => Some(route.0),
             _ => None,
+        }
+    }
+
+    /// The path as people write it, with variables in braces.
+    pub(crate) fn template(self) -> &'static str {
+        match self {
+            Self::Claims => "/v1/claims/",
+            Self::Claim(_) => "/v1/claims/{claim}/",
+            Self::Resources => "/v1/resources/",
+            Self::Resource(_) => "/v1/resources/{name}/",
+            Self::Renewals => "/v1/renewals",
+            Self::Events => "/v1/events",
+            Self::Live => "/livez",
+            Self::Ready => "/readyz",
+            Self::Metrics => "/metrics",
+            Self::OpenApi => "/openapi.json",
         }
     }
 
@@ -55,7 +89,8 @@ impl<'a> Route<'a> {
             | Self::Events
             | Self::Live
             | Self::Ready
-            | Self::Metrics => "GET, HEAD, OPTIONS",
+            | Self::Metrics
+            | Self::OpenApi => "GET, HEAD, OPTIONS",
         }
     }
 }
@@ -69,6 +104,30 @@ fn step(path: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::Route;
+
+    #[test]
+    fn every_route_is_found_by_its_own_template() {
+        for (nth, route) in Route::EVERY.into_iter().enumerate() {
+            assert_eq!(Route::of(route.template()), Some(route));
+            assert_eq!(number(route), nth, "each route once, in the order of the enum");
+        }
+    }
+
+    /// A new route does not compile here, and then has to be in the table.
+    fn number(route: Route<'_>) -> usize {
+        match route {
+            Route::Claims => 0,
+            Route::Claim(_) => 1,
+            Route::Resources => 2,
+            Route::Resource(_) => 3,
+            Route::Renewals => 4,
+            Route::Events => 5,
+            Route::Live => 6,
+            Route::Ready => 7,
+            Route::Metrics => 8,
+            Route::OpenApi => Route::EVERY.len() - 1,
+        }
+    }
 
     #[test]
     fn paths_mean_what_they_say_with_any_number_of_slashes() {

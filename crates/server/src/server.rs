@@ -17,8 +17,7 @@ use crate::config::Config;
 use crate::keys::KeyMaker;
 use crate::metrics::Metrics;
 use crate::route::Route;
-use crate::timeline::Timeline;
-use crate::{gate, health, v1};
+use crate::{gate, health, openapi, v1};
 
 /// A lock server over a store.
 pub struct Server {
@@ -26,7 +25,6 @@ pub struct Server {
     pub(crate) config: Config,
     pub(crate) bell: Arc<Bell>,
     pub(crate) keys: KeyMaker,
-    pub(crate) timeline: Timeline,
     pub(crate) metrics: Metrics,
     pub(crate) streams: Arc<Semaphore>,
     closing: watch::Sender<bool>,
@@ -43,7 +41,6 @@ impl Server {
             config,
             bell: Arc::default(),
             keys: KeyMaker::default(),
-            timeline: Timeline::new(),
             metrics: Metrics::default(),
             closing: watch::Sender::new(false),
             base: format!("http://{address}"),
@@ -107,15 +104,9 @@ impl Server {
             Route::Live => Ok(health::live()),
             Route::Ready => health::ready(self).await,
             Route::Metrics => self.metrics.page(&*self.store).await.map_err(unavailable),
+            Route::OpenApi => Ok(openapi::told(&self.config)),
             Route::Renewals => Ok(not_allowed(route.allow())),
         }
-    }
-
-    /// Asks the store what time it is, so that answers tell durations rightly.
-    pub async fn refresh(&self) -> Result<(), StoreError> {
-        let vitals = self.store.vitals().await?;
-        self.timeline.set(vitals.now);
-        Ok(())
     }
 
     /// Begins to stop: open waits are answered, and nothing waits from now on.

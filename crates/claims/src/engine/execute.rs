@@ -65,8 +65,8 @@ pub fn execute(
     }
     run.settle(asks.then_some(claim));
 
-    let standing =
-        run.state.standing(claim).expect("a claim is remembered while it is asked about");
+    let standing = run.state.standing(claim, stamp.at);
+    let standing = standing.expect("a claim is remembered while it is asked about");
     match standing.place {
         Some(place) if activates => {
             Err(Refusal::StillWaiting { claim, position: place.position, holders: place.holders })

@@ -5,17 +5,20 @@ use alloc::vec::Vec;
 use super::{Record, State};
 use crate::claim::{Claim, Phase};
 use crate::identity::ClaimId;
+use crate::time::Timestamp;
 
 /// How many holders an answer names: enough for a person, bounded for a crowd.
 const HOLDERS_NAMED: usize = 8;
 
-/// A claim as it is now, and its place among the others.
+/// A claim as it is at one moment, and its place among the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// The claim.
     pub claim: Claim,
     /// Its place in the queue, while it waits.
     pub place: Option<Place>,
+    /// The moment, on the store's timeline: what is left of a lease is counted from here.
+    pub now: Timestamp,
 }
 
 /// A waiter's place.
@@ -28,12 +31,12 @@ pub struct Place {
 }
 
 impl State {
-    /// Where a claim stands now.
-    pub fn standing(&self, id: ClaimId) -> Option<Standing> {
+    /// Where a claim stands at the moment `now`.
+    pub fn standing(&self, id: ClaimId, now: Timestamp) -> Option<Standing> {
         let record = self.claims.get(id)?;
         let waits = matches!(record.claim.phase, Phase::Waiting(_));
         let place = waits.then(|| self.place(record));
-        Some(Standing { claim: record.claim.clone(), place })
+        Some(Standing { claim: record.claim.clone(), place, now })
     }
 
     fn place(&self, Record { claim, slots }: &Record) -> Place {

@@ -2,7 +2,8 @@
 //! added without disturbing them. Bytes in, terms out; no HTTP and no clock in here.
 //!
 //! Reading a request: [`Fields`] merges body, query and form, [`NewClaim`] and [`Change`] make terms
-//! of it. Writing an answer: [`write_claim`], and [`Problem`] for everything that is not yes.
+//! of it. Writing an answer: [`write_claim`], and [`Problem`] for everything that is not yes. What all
+//! of that looks like: [`schema`].
 
 mod fields;
 mod json;
@@ -16,6 +17,7 @@ mod handle;
 mod problem;
 mod register;
 mod report;
+pub mod schema;
 
 pub use self::change::{Change, WishedStatus};
 pub use self::claim::{View, write_claim, write_renewal};

@@ -279,7 +279,7 @@ impl World {
 
     /// Its place in the queue.
     pub(crate) fn position(&self, owner: Owner) -> usize {
-        let standing = self.state.standing(owner.claim).unwrap();
+        let standing = self.state.standing(owner.claim, self.now).unwrap();
         standing.place.unwrap().position
     }
 }

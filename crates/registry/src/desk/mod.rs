@@ -27,6 +27,7 @@ use self::inbox::Inbox;
 use self::recent::Recent;
 use self::waits::{Ticket, Waits};
 use self::writer::{Request, Writer};
+use crate::commits::Commits;
 use crate::embedded::Fatal;
 use crate::error::StoreError;
 use crate::store::{Answer, EventPage, Filter, Page, Pending, ResourceReport, Store, Vitals};
@@ -52,6 +53,7 @@ impl<B: Books> Desk<B> {
         let (position, watcher) = watch::channel(books.position());
         let writer = Writer {
             recent: Recent::from(books.position()),
+            commits: Commits::default(),
             books,
             clocks,
             inbox: inbox.clone(),
@@ -93,11 +95,11 @@ impl<B: Books> Desk<B> {
     /// Looks at the books, in the desk's thread, when everything in them is durable.
     fn look<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&B, &Recent) -> T + Send + 'static,
+        look: impl FnOnce(&B, &Recent, &Commits) -> T + Send + 'static,
     ) -> Pending<'_, T> {
         let (reply, answer) = oneshot::channel();
-        let look = Box::new(move |books: &B, recent: &Recent| {
-            let _ = reply.send(look(books, recent));
+        let look = Box::new(move |books: &B, recent: &Recent, commits: &Commits| {
+            let _ = reply.send(look(books, recent, commits));
         });
         let sent = self.send(Request::Look(look));
         Box::pin(async move {
@@ -175,7 +177,7 @@ impl<B: Books> Store for Desk<B> {
     }
 
     fn standing(&self, claim: ClaimId) -> Pending<'_, Option<Standing>> {
-        self.look(move |books, _| books.state().standing(claim))
+        self.look(move |books, _, _| books.state().standing(claim, books.now()))
     }
 
     fn claims(&self, filter: Filter, page: Page<ClaimId>) -> Pending<'_, Vec<Claim>> {
@@ -184,7 +186,7 @@ impl<B: Books> Store for Desk<B> {
             while found.len() < page.count {
                 let (filter, room) = (filter.clone(), page.count - found.len());
                 let piece =
-                    self.look(move |books, _| list(books, &filter, after, skip, room)).await?;
+                    self.look(move |books, _, _| list(books, &filter, after, skip, room)).await?;
                 found.extend(piece.found);
                 skip = piece.skip;
                 match piece.last {
@@ -197,7 +199,7 @@ impl<B: Books> Store for Desk<B> {
     }
 
     fn resources(&self, page: Page<Name>) -> Pending<'_, Vec<ResourceReport>> {
-        self.look(move |books, _| {
+        self.look(move |books, _, _| {
             let state = books.state();
             let names = state.names_after(page.after.as_ref()).skip(page.skip);
             names.take(page.count.min(LOOK_MAX)).map(|name| report(state, name, 0)).collect()
@@ -205,11 +207,11 @@ impl<B: Books> Store for Desk<B> {
     }
 
     fn resource(&self, name: Name, queue: usize) -> Pending<'_, ResourceReport> {
-        self.look(move |books, _| report(books.state(), &name, queue.min(LOOK_MAX)))
+        self.look(move |books, _, _| report(books.state(), &name, queue.min(LOOK_MAX)))
     }
 
     fn events(&self, position: u64, count: usize) -> Pending<'_, EventPage> {
-        self.look(move |_, recent| recent.page(position, count.min(LOOK_MAX)))
+        self.look(move |_, recent, _| recent.page(position, count.min(LOOK_MAX)))
     }
 
     fn wait_for_event(&self, position: u64) -> Pending<'_, ()> {
@@ -222,7 +224,7 @@ impl<B: Books> Store for Desk<B> {
 
     fn sweep(&self) -> Pending<'_, Option<Duration>> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.send(Request::Sweep(Box::new(move |books: &B, _| {
+        let sent = self.send(Request::Sweep(Box::new(move |books: &B, _, _| {
             let due = books.state().next_due().map(|due| due.since(books.now()));
             let _ = reply.send(due.map(|due| Duration::from_micros(due.as_micros())));
         })));
@@ -233,10 +235,11 @@ impl<B: Books> Store for Desk<B> {
     }
 
     fn vitals(&self) -> Pending<'_, Vitals> {
-        self.look(|books, recent| Vitals {
+        self.look(|books, recent, commits| Vitals {
             now: books.now(),
             tally: books.state().tally(),
             position: recent.next(),
+            commits: *commits,
         })
     }
 }

@@ -14,12 +14,13 @@ use super::clocks::Clocks;
 use super::inbox::{Inbox, Urgency};
 use super::recent::Recent;
 use super::waits::{Reply, Ticket, Wait, Waits};
+use crate::commits::Commits;
 use crate::embedded::{Fatal, Reading};
 use crate::error::StoreError;
 use crate::store::Answer;
 
 /// A look at the books and at what happened lately.
-pub(super) type Look<B> = Box<dyn FnOnce(&B, &Recent) + Send>;
+pub(super) type Look<B> = Box<dyn FnOnce(&B, &Recent, &Commits) + Send>;
 
 /// What the desk is asked.
 pub(super) enum Request<B: Books> {
@@ -70,6 +71,7 @@ pub(super) struct Writer<B: Books> {
     pub(super) taken: VecDeque<Request<B>>,
     pub(super) chores: Sender<B::Chore>,
     pub(super) recent: Recent,
+    pub(super) commits: Commits,
     pub(super) waits: Waits,
     pub(super) answers: Vec<(Reply, Result<Answer, StoreError>)>,
     pub(super) looks: Vec<Look<B>>,
@@ -188,7 +190,7 @@ impl<B: Books> Writer<B> {
         };
         let answer = self.books.execute(command);
         let waits = match &answer {
-            Ok(Ok(Standing { claim, place: Some(_) })) => Some(claim.id),
+            Ok(Ok(Standing { claim, place: Some(_), .. })) => Some(claim.id),
             Ok(Err(Refusal::StillWaiting { claim, .. })) => Some(*claim),
             _ => None,
         };
@@ -222,7 +224,11 @@ impl<B: Books> Writer<B> {
     fn commit(&mut self) -> Result<(), Fatal> {
         let batch = self.books.commit()?;
         let ended: Vec<ClaimId> = batch.events.iter().filter_map(ends_a_wait).collect();
-        if !batch.events.is_empty() {
+        let kept = !batch.events.is_empty();
+        if let Some(took) = batch.sync_took {
+            self.commits.synced(took);
+        }
+        if kept {
             self.recent.push(batch);
             self.position.send_replace(self.recent.next());
         }
@@ -235,12 +241,15 @@ impl<B: Books> Writer<B> {
         }
         // Whoever was given its turn is told before the one who gave it up: others wait for it.
         self.answers.rotate_left(others);
+        if kept {
+            self.commits.kept(self.answers.len());
+        }
         for (reply, answer) in self.answers.drain(..) {
             // Whoever hung up finds out by asking again.
             let _ = reply.send(answer);
         }
         for look in self.looks.drain(..) {
-            look(&self.books, &self.recent);
+            look(&self.books, &self.recent, &self.commits);
         }
         Ok(())
     }
@@ -248,7 +257,7 @@ impl<B: Books> Writer<B> {
     /// What a waiter is told when its wait is over, one way or the other.
     fn standing(&self, wait: &Wait) -> Answer {
         let claim = wait.owner.claim;
-        let Some(standing) = self.books.state().standing(claim) else {
+        let Some(standing) = self.books.state().standing(claim, self.books.now()) else {
             return Err(Refusal::Unknown { claim });
         };
         match (&standing.claim.phase, &standing.place) {

@@ -5,7 +5,9 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
+use claims::Span;
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::medium::{Medium, MediumFile};
@@ -137,5 +139,12 @@ impl MediumFile for DirectoryFile {
 
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
+    }
+
+    fn sync_timed(&self) -> io::Result<Option<Span>> {
+        let begun = Instant::now();
+        self.sync()?;
+        let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Ok(Some(Span::from_micros(micros)))
     }
 }

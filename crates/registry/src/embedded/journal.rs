@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::io;
 
+use claims::Span;
+
 use super::frame::{FrameBuffer, Header, Salt};
 use super::medium::{Medium, MediumFile};
 use super::segment::{SEGMENT_HEADER, Segment};
@@ -25,6 +27,8 @@ pub(super) struct Journal<F> {
     pub(super) position: u64,
     /// How many bytes were written since the last snapshot was begun.
     pub(super) since_snapshot: u64,
+    /// How long the last sync took, until that is told.
+    pub(super) sync_took: Option<Span>,
 }
 
 impl<F: MediumFile> Journal<F> {
@@ -59,7 +63,7 @@ impl<F: MediumFile> Journal<F> {
     /// Makes all frames durable.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         if self.durable < self.sequence {
-            self.current.file.sync()?;
+            self.sync_took = self.current.file.sync_timed()?;
             self.durable = self.sequence;
         }
         Ok(())

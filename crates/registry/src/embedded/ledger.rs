@@ -44,6 +44,8 @@ pub struct Batch {
     pub stamp: Stamp,
     /// What happened.
     pub events: Vec<Event>,
+    /// How long the sync took, if there was one and the medium has a clock.
+    pub sync_took: Option<Span>,
 }
 
 /// The disk failed in a way after which nothing can be believed: the process must stop.
@@ -239,6 +241,7 @@ impl<M: Medium> Ledger<M> {
         self.pending.clear();
         self.batch.position = self.journal.position;
         self.batch.stamp = self.stamp;
+        self.batch.sync_took = None;
         let marks_time = self.owes_a_mark() && self.frame.len() as u64 <= self.journal.room();
         if !self.batch.events.is_empty() || marks_time {
             let header = Header {
@@ -301,6 +304,7 @@ impl<M: Medium> Ledger<M> {
             synced = self.journal.sync();
         }
         self.synced_at = self.stamp.at;
+        self.batch.sync_took = self.journal.sync_took.take();
         synced.map_err(|source| Fatal { doing: "syncing the log", source })
     }
 

@@ -5,6 +5,8 @@
 
 use std::io;
 
+use claims::Span;
+
 /// A flat directory. Copies of it are the same directory.
 pub trait Medium: Clone {
     /// An open file.
@@ -36,4 +38,8 @@ pub trait MediumFile: Clone {
     /// Makes everything written to this file durable. After an error nothing is known about any of
     /// it, and asking again would prove nothing.
     fn sync(&self) -> io::Result<()>;
+    /// [`MediumFile::sync`], and how long it took, by the medium's own clock, if it has one.
+    fn sync_timed(&self) -> io::Result<Option<Span>> {
+        self.sync().map(|()| None)
+    }
 }

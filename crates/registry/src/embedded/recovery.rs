@@ -314,6 +314,7 @@ impl<'a, M: Medium> Log<'a, M> {
             durable: sequence,
             position,
             since_snapshot,
+            sync_took: None,
         })
     }
 

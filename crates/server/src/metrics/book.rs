@@ -1,13 +1,32 @@
 //! What the committed events add up to.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 
 use claims::{Claim, ClaimId, Event, Status, Timestamp};
-use registry::EventPage;
+use registry::{EventPage, Histogram};
 
-use super::head;
-use super::histogram::Histogram;
+use super::page::Page;
+
+/// Times are counted in microseconds and shown in seconds.
+pub(super) const MICROS: f64 = 1e6;
+
+/// From a millisecond to two hours.
+const SPANS: [u64; 14] = [
+    1_000,
+    5_000,
+    10_000,
+    50_000,
+    100_000,
+    500_000,
+    1_000_000,
+    5_000_000,
+    10_000_000,
+    30_000_000,
+    60_000_000,
+    300_000_000,
+    1_800_000_000,
+    7_200_000_000,
+];
 
 /// When a live claim began to wait, and to hold.
 struct Life {
@@ -15,7 +34,6 @@ struct Life {
     active: Option<Timestamp>,
 }
 
-#[derive(Default)]
 pub(super) struct Book {
     lives: HashMap<ClaimId, Life>,
     registered: u64,
@@ -24,8 +42,24 @@ pub(super) struct Book {
     passed_over: u64,
     skipped: u64,
     ended: BTreeMap<&'static str, u64>,
-    wait: Histogram,
-    hold: Histogram,
+    wait: Histogram<{ SPANS.len() }>,
+    hold: Histogram<{ SPANS.len() }>,
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Self {
+            lives: HashMap::new(),
+            registered: 0,
+            acquired: 0,
+            renewed: 0,
+            passed_over: 0,
+            skipped: 0,
+            ended: BTreeMap::new(),
+            wait: Histogram::new(&SPANS),
+            hold: Histogram::new(&SPANS),
+        }
+    }
 }
 
 impl Book {
@@ -52,14 +86,14 @@ impl Book {
                 self.acquired += 1;
                 if let Some(life) = self.lives.get_mut(claim) {
                     life.active = Some(at);
-                    self.wait.observe(at.since(life.created));
+                    self.wait.observe(at.since(life.created).as_micros());
                 }
             }
             Event::Ended { claim, ending } => {
                 *self.ended.entry(Status::from(*ending).as_str()).or_default() += 1;
                 let life = self.lives.remove(claim);
                 if let Some(active) = life.and_then(|life| life.active) {
-                    self.hold.observe(at.since(active));
+                    self.hold.observe(at.since(active).as_micros());
                 }
             }
             Event::Renewed { .. } => self.renewed += 1,
@@ -74,30 +108,24 @@ impl Book {
         }
     }
 
-    pub(super) fn write(&self, out: &mut String, now: Timestamp) {
-        let counters = [
-            ("tenure_registered_total", "Claims registered.", self.registered),
-            ("tenure_acquired_total", "Claims that became active.", self.acquired),
-            ("tenure_renewals_total", "Leases renewed.", self.renewed),
-            ("tenure_passed_over_total", "Waiters that did not come.", self.passed_over),
-            ("tenure_metrics_skipped_total", "Events not counted here.", self.skipped),
-        ];
-        for (name, help, count) in counters {
-            head(out, name, "counter", help);
-            let _ = writeln!(out, "{name} {count}");
-        }
-        head(out, "tenure_ended_total", "counter", "Claims that ended, by how.");
-        for status in ["released", "expired", "aborted", "revoked", "withdrawn"] {
-            let count = self.ended.get(status).copied().unwrap_or(0);
-            let _ = writeln!(out, "tenure_ended_total{{status=\"{status}\"}} {count}");
-        }
-        head(out, "tenure_oldest_waiter_seconds", "gauge", "How long the oldest waiter waits.");
+    pub(super) fn write(&self, page: &mut Page, now: Timestamp) {
+        page.counter("tenure_registered_total", "Claims registered.", self.registered);
+        page.counter("tenure_acquired_total", "Claims that became active.", self.acquired);
+        page.counter("tenure_renewals_total", "Leases renewed.", self.renewed);
+        page.counter("tenure_passed_over_total", "Waiters that did not come.", self.passed_over);
+        let ended = ["released", "expired", "aborted", "revoked", "withdrawn"]
+            .map(|status| (status, self.ended.get(status).copied().unwrap_or(0)));
+        let name = ("counter", "tenure_ended_total", "status");
+        page.by_label(name, "Claims that ended, by how.", ended);
         let waiting = self.lives.values().filter(|life| life.active.is_none());
         let oldest = waiting.map(|life| now.since(life.created)).max().unwrap_or_default();
-        let _ = writeln!(out, "tenure_oldest_waiter_seconds {}", oldest.as_micros() as f64 / 1e6);
-        head(out, "tenure_wait_seconds", "histogram", "From registration to activation.");
-        self.wait.write(out, "tenure_wait_seconds");
-        head(out, "tenure_hold_seconds", "histogram", "From activation to the end.");
-        self.hold.write(out, "tenure_hold_seconds");
+        let oldest = oldest.as_micros() as f64 / MICROS;
+        let help = "How long the oldest waiter has waited.";
+        page.gauge("tenure_oldest_waiter_seconds", help, oldest);
+        let help = "From registration to activation.";
+        page.histogram("tenure_wait_seconds", help, &self.wait, MICROS);
+        page.histogram("tenure_hold_seconds", "From activation to the end.", &self.hold, MICROS);
+        let help = "Events that came too fast to be counted here.";
+        page.counter("tenure_metrics_skipped_total", help, self.skipped);
     }
 }

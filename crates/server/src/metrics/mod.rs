@@ -1,10 +1,9 @@
 //! Figures for Prometheus. No label names a resource or a claim: their number has no bound.
 
 mod book;
-mod histogram;
+mod page;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,9 +11,10 @@ use std::time::Duration;
 use claims::{Phase, Refusal};
 use hyper::StatusCode;
 use hyper::body::Bytes;
-use registry::{Filter, Page, Store, StoreError};
+use registry::{Filter, Store, StoreError, Vitals};
 
-use self::book::Book;
+use self::book::{Book, MICROS};
+use self::page::Page;
 use crate::answer::{Answer, text};
 use crate::body::Body;
 use crate::server::Server;
@@ -23,6 +23,9 @@ use crate::server::Server;
 /// has better things to do.
 const PIECE: usize = 2_000;
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// The text format of Prometheus.
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What is counted.
 #[derive(Default)]
@@ -50,37 +53,32 @@ impl Metrics {
 
     /// The page that Prometheus reads.
     pub(crate) async fn page(&self, store: &dyn Store) -> Result<Answer, StoreError> {
-        let vitals = store.vitals().await?;
-        let mut out = String::new();
-        head(&mut out, "tenure_claims", "gauge", "Claims by the part of their life they are in.");
-        let tally = vitals.tally;
-        for (part, count) in
-            [("active", tally.active), ("waiting", tally.waiting), ("ended", tally.ended)]
-        {
-            let _ = writeln!(out, "tenure_claims{{phase=\"{part}\"}} {count}");
-        }
-        head(&mut out, "tenure_events_total", "counter", "Events in the life of the store.");
-        let _ = writeln!(out, "tenure_events_total {}", vitals.position);
-        self.book.lock().expect("counting does not panic").write(&mut out, vitals.now);
-        head(&mut out, "tenure_refused_total", "counter", "Requests refused by the rules.");
-        for (code, count) in self.refused.lock().expect("counting does not panic").iter() {
-            let _ = writeln!(out, "tenure_refused_total{{code=\"{code}\"}} {count}");
-        }
-        head(&mut out, "tenure_http_answers_total", "counter", "Answers by class of status.");
-        for (class, count) in self.answered.iter().enumerate().skip(2) {
-            let count = count.load(Ordering::Relaxed);
-            let _ = writeln!(out, "tenure_http_answers_total{{class=\"{class}xx\"}} {count}");
-        }
-        let name = "tenure_http_connections_turned_away_total";
-        head(&mut out, name, "counter", "Connections beyond the bounds.");
-        let _ = writeln!(out, "{name} {}", self.turned_away.load(Ordering::Relaxed));
-        Ok(text("text/plain; version=0.0.4", Body::Whole(Bytes::from(out))))
+        let Vitals { now, tally, position, commits } = store.vitals().await?;
+        let mut page = Page::default();
+        let phases = [tally.active, tally.waiting, tally.ended].map(|count| count as u64);
+        let phases = ["active", "waiting", "ended"].into_iter().zip(phases);
+        let help = "Claims by the part of their life they are in.";
+        page.by_label(("gauge", "tenure_claims", "phase"), help, phases);
+        self.book.lock().expect("counting does not panic").write(&mut page, now);
+        let refused = self.refused.lock().expect("counting does not panic").clone();
+        let help = "Requests that the rules refused, by why.";
+        page.by_label(("counter", "tenure_refused_total", "code"), help, refused);
+        page.counter("tenure_events_total", "Events in the life of the store.", position);
+        let help = "Commits that kept something.";
+        page.counter("tenure_commits_total", help, commits.answers.count());
+        let help = "Answers that one commit let go.";
+        page.histogram("tenure_commit_answers", help, &commits.answers, 1.0);
+        let help = "Syncs of the log.";
+        page.histogram("tenure_sync_seconds", help, &commits.sync, MICROS);
+        let classes = ["2xx", "3xx", "4xx", "5xx"].into_iter();
+        let answered = self.answered[2..].iter().map(|count| count.load(Ordering::Relaxed));
+        let name = ("counter", "tenure_http_answers_total", "class");
+        page.by_label(name, "Answers by class of status.", classes.zip(answered));
+        let help = "Connections beyond the bounds.";
+        let turned_away = self.turned_away.load(Ordering::Relaxed);
+        page.counter("tenure_http_connections_turned_away_total", help, turned_away);
+        Ok(text(CONTENT_TYPE, Body::Whole(Bytes::from(page.finish()))))
     }
-}
-
-/// The lines that come before a figure.
-fn head(out: &mut String, name: &str, kind: &str, help: &str) {
-    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 
 /// Keeps the book up to date with what was committed, for as long as the server lives.
@@ -98,7 +96,9 @@ async fn follow_until_error(server: &Server) -> Result<(), StoreError> {
     let mut position = store.vitals().await?.position;
     let mut after = None;
     loop {
-        let claims = store.claims(Filter::default(), Page { after, skip: 0, count: PIECE }).await?;
+        let claims = store
+            .claims(Filter::default(), registry::Page { after, skip: 0, count: PIECE })
+            .await?;
         let mut book = server.metrics.book.lock().expect("counting does not panic");
         for claim in claims.iter().filter(|claim| !matches!(claim.phase, Phase::Ended(_))) {
             book.found(claim);

@@ -24,7 +24,6 @@ pub(crate) async fn list(asked: &Asked<'_>) -> Result<Answer, Problem> {
     let claims = store.claims(filter, Page { after: None, skip, count });
     let claims = claims.await.map_err(unavailable)?;
     let now = vitals.await.map_err(unavailable)?.now;
-    asked.server.timeline.set(now);
     let mut body = String::with_capacity(claims.len() * CLAIM_BYTES + 2);
     body.push('[');
     for (nth, claim) in claims.iter().enumerate() {
@@ -39,11 +38,6 @@ pub(crate) async fn list(asked: &Asked<'_>) -> Result<Answer, Problem> {
 
 /// The filter that the query asks for; none if nothing can pass it.
 fn filter(fields: &Fields<'_>) -> Result<Option<Filter>, Problem> {
-    let resource = match fields.text("resource").map(Name::new) {
-        None => None,
-        Some(Ok(name)) => Some(name),
-        Some(Err(_)) => return Ok(None),
-    };
     let status = fields.text("status").map(status).transpose()?;
     let active_for = spans(fields, "minimum_active_duration", "maximum_active_duration")?;
     let waited_for = spans(fields, "minimum_waiting_duration", "maximum_waiting_duration")?;
@@ -51,7 +45,10 @@ fn filter(fields: &Fields<'_>) -> Result<Option<Filter>, Problem> {
     let ttl = Bounds { min: micros("minimum_ttl")?, max: micros("maximum_ttl")? };
     let created =
         Bounds { min: moment(fields, "minimum_created")?, max: moment(fields, "maximum_created")? };
-    let (Some(active_for), Some(waited_for)) = (active_for, waited_for) else {
+    // What cannot be read is told before what cannot be.
+    let resource = fields.text("resource").map(Name::new).transpose();
+    let (Some(active_for), Some(waited_for), Ok(resource)) = (active_for, waited_for, resource)
+    else {
         return Ok(None);
     };
     Ok(Some(Filter { resource, status, ttl, active_for, waited_for, created }))
@@ -70,16 +67,7 @@ fn spans(
 }
 
 fn status(text: &str) -> Result<Status, Problem> {
-    let all = [
-        Status::Waiting,
-        Status::Active,
-        Status::Released,
-        Status::Expired,
-        Status::Aborted,
-        Status::Revoked,
-        Status::Withdrawn,
-    ];
-    let found = all.into_iter().find(|status| status.as_str() == text);
+    let found = Status::ALL.into_iter().find(|status| status.as_str() == text);
     found.ok_or_else(|| unreadable("status", "one of the seven statuses"))
 }
 
@@ -88,13 +76,17 @@ pub(super) fn whole(
     name: &'static str,
     default: usize,
 ) -> Result<usize, Problem> {
-    let text = fields.text(name).map(str::trim);
-    text.map_or(Ok(default), |text| text.parse().map_err(|_| unreadable(name, "a whole number")))
+    let Some(text) = fields.text(name).map(str::trim) else { return Ok(default) };
+    if text.is_empty() || !text.bytes().all(|c| c.is_ascii_digit()) {
+        return Err(unreadable(name, "a whole number"));
+    }
+    // More than can be counted is as good as all.
+    Ok(text.parse().unwrap_or(usize::MAX))
 }
 
 fn decimal(fields: &Fields<'_>, name: &'static str) -> Result<Option<f64>, Problem> {
     let Some(text) = fields.text(name) else { return Ok(None) };
-    let read = number(&Field::Text(text.into())).filter(|number| !number.is_nan());
+    let read = number(&Field::Text(text.into())).filter(|number| number.is_finite());
     read.map(Some).ok_or_else(|| unreadable(name, "a number"))
 }
 

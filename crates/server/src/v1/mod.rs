@@ -81,14 +81,14 @@ fn preferred(headers: &HeaderMap) -> Option<f64> {
     number(&Field::Text(secs.into())).filter(|secs| *secs >= 0.0)
 }
 
-/// A claim as the asker may see it, as of now.
+/// A claim as the asker may see it, as of the moment it was asked about.
 fn view<'a>(asked: &'a Asked<'_>, standing: &'a Standing, key: Option<&'a str>) -> View<'a> {
     View {
         claim: &standing.claim,
         place: standing.place.as_ref(),
         base: asked.base,
         key,
-        now: asked.server.timeline.now(&standing.claim),
+        now: standing.now,
     }
 }
 

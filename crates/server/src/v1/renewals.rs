@@ -67,8 +67,7 @@ fn told(
     body: &mut String,
 ) -> Result<(), Problem> {
     let standing = answer.map_err(unavailable)?.map_err(|refusal| Problem::refused(&refusal))?;
-    let claim = &standing.claim;
-    let now = asked.server.timeline.now(claim);
+    let (claim, now) = (&standing.claim, standing.now);
     write_renewal(body, &View { claim, place: None, base: asked.base, key: None, now });
     Ok(())
 }

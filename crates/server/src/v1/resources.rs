@@ -43,7 +43,6 @@ pub(crate) async fn resource(asked: &Asked<'_>, encoded: &str) -> Result<Answer,
     let (report, vitals) = (store.resource(name.clone(), QUEUE), store.vitals());
     let report = report.await.map_err(unavailable)?;
     let now = vitals.await.map_err(unavailable)?.now;
-    asked.server.timeline.set(now);
     let usual = usual_hold(asked, name).await?;
 
     let ids: Vec<ClaimId> = report.holders.iter().map(|holder| holder.id).collect();

@@ -1,6 +1,9 @@
 //! A server without a socket, over a store in memory.
 #![allow(dead_code, reason = "each face uses a part of it")]
 
+pub(crate) mod contract;
+pub(crate) mod down;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -13,6 +16,8 @@ use hyper::{Request, StatusCode};
 use registry::Store;
 use serde_json::Value;
 use server::{AdminToken, Body, Config, Server};
+
+use self::contract::{Asked, Contract};
 
 pub(crate) const HOST: &str = "127.0.0.1:7117";
 pub(crate) const TOKEN: &str = "the-administrator-s-token";
@@ -29,6 +34,8 @@ pub(crate) struct Told {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) text: String,
+    /// What the document calls what was asked, if it does.
+    pub(crate) operation: Option<String>,
 }
 
 impl House {
@@ -44,19 +51,25 @@ impl House {
     pub(crate) async fn over(store: Arc<dyn Store>, config: Config) -> Self {
         let config = Config { admin: Some(AdminToken::of(TOKEN)), ..config };
         let server = Server::new(store.clone(), config, "127.0.0.1:7117".parse().unwrap());
-        let _ = server.refresh().await;
         Self { server: Arc::new(server), store }
     }
 
-    /// Sends any request.
+    /// Sends any request. The answer is one that the document promises.
     pub(crate) async fn send(&self, request: Request<Body>) -> Told {
-        let (head, body) = self.server.handle(request).await.into_parts();
-        let text = match body {
-            Body::Whole(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
-            Body::Stream(_) => panic!("a stream has no end"),
+        let asked = Asked {
+            method: request.method().clone(),
+            path: request.uri().to_string(),
+            headers: request.headers().clone(),
+            body: match request.body() {
+                Body::Whole(bytes) => bytes.to_vec(),
+                Body::Stream(_) => Vec::new(),
+            },
         };
-        let told = Told { status: head.status.as_u16(), headers: head.headers, text };
+        let (head, body) = self.server.handle(request).await.into_parts();
+        let (status, text) = (head.status.as_u16(), whole(body));
+        let mut told = Told { status, headers: head.headers, text, operation: None };
         told.check();
+        told.operation = Contract::read().await.check(&asked, &told);
         told
     }
 
@@ -79,6 +92,14 @@ impl House {
 
     pub(crate) async fn patch(&self, url: &str, body: &str) -> Told {
         self.ask("PATCH", url, body).await
+    }
+}
+
+/// The text of an answer. Streams have no end, so they are not read.
+pub(crate) fn whole(body: Body) -> String {
+    match body {
+        Body::Whole(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
+        Body::Stream(_) => String::new(),
     }
 }
 

@@ -165,7 +165,7 @@ impl Process {
     }
 
     fn answer_wait(&mut self, wait: Wait) {
-        let standing = self.ledger.state().standing(wait.owner.claim);
+        let standing = self.ledger.state().standing(wait.owner.claim, self.ledger.now());
         let says = standing.map_or(Says::Over, |standing| Says::of(&standing));
         self.answer(wait.client, wait.request, says);
     }
