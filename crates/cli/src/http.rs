@@ -29,6 +29,7 @@ impl Server {
         };
         let authority = rest.split('/').next().unwrap_or(rest).to_owned();
         ensure!(!authority.is_empty(), "{url:?} names no host");
+        let token = token.or_else(|| std::env::var("TENURE_TOKEN").ok());
         Ok(Self { authority, token })
     }
 

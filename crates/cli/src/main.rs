@@ -7,7 +7,9 @@ mod hold;
 mod http;
 mod keys;
 mod look;
+mod security;
 mod serve;
+mod token;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -57,6 +59,9 @@ enum Action {
         #[command(flatten)]
         place: look::Where,
     },
+    /// Make, list, replace and take back the tokens of a server
+    #[command(subcommand)]
+    Token(token::Tokens),
     /// Show the embedded store at work: workers that take turns, and a power cut that loses nothing
     Demo {
         /// Where to keep the store (a temporary directory, removed afterwards, if not said)
@@ -87,6 +92,7 @@ async fn main() -> ExitCode {
         Action::Show { claim, place } => look::show(&place, &claim),
         Action::Why { resource, place } => look::why(&place, &resource),
         Action::Revoke { claim, data, place } => look::revoke(&place, claim, &data),
+        Action::Token(wish) => token::run(wish),
         Action::Demo { data } => demo::run(data).await,
         Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
     };

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::Args;
 use registry::Store;
 use registry::embedded::{Options, open};
@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::keys::random;
+use crate::security::Security;
 
 /// Where the administrator's token is kept, in the data directory.
 pub(crate) const TOKEN_FILE: &str = "admin-token";
@@ -35,9 +36,8 @@ pub(crate) struct Serve {
     /// A name under which clients may address this server, besides those of the loopback
     #[arg(long = "host", env = "TENURE_HOSTS", value_delimiter = ',')]
     hosts: Vec<String>,
-    /// Listen beyond this machine although everybody who reaches the port can claim, and read along
-    #[arg(long)]
-    let_everybody_in_without_encryption: bool,
+    #[command(flatten)]
+    security: Security,
     /// The data directory was restored from a backup: put every later fence above any before
     #[arg(long)]
     new_epoch: bool,
@@ -45,18 +45,14 @@ pub(crate) struct Serve {
 
 pub(crate) async fn run(wish: Serve) -> anyhow::Result<()> {
     let local = wish.listen.ip().is_loopback();
-    if !local && !wish.let_everybody_in_without_encryption {
-        bail!(
-            "{} is reachable from other machines, without encryption and tokens: listen on \
-             127.0.0.1, or insist with --let-everybody-in-without-encryption",
-            wish.listen
-        );
-    }
+    wish.security.allow(wish.listen)?;
     let connections_max = room_for_connections(raise_file_limit());
     let options = Options { new_epoch: wish.new_epoch, salt: random()?, ..Options::default() };
     let store: Arc<dyn Store> = Arc::new(open(&wish.data, options)?);
     let token_file = wish.data.join(TOKEN_FILE);
     let token = admin_token(&token_file)?;
+    let protection = wish.security.open(&wish.data)?;
+    protection.heed_hangups()?;
     let listener = TcpListener::bind(wish.listen)
         .await
         .with_context(|| format!("cannot listen on {}: choose another --listen", wish.listen))?;
@@ -70,23 +66,25 @@ pub(crate) async fn run(wish: Serve) -> anyhow::Result<()> {
     let config = Config {
         hosts,
         admin: Some(AdminToken::of(&token)),
+        tls: protection.tls.clone(),
+        tokens: protection.tokens.clone(),
+        audit: protection.audit.clone(),
         connections_max: config.connections_max.min(connections_max),
         ..config
     };
-    greet(address, &wish.data, &token_file)?;
-    if !local {
-        tracing::warn!(%address, "everybody who reaches this port can claim, and read along");
-    }
+    greet(address, &config, &wish.data, &token_file)?;
     serve(listener, store.clone(), config, stopped()?).await?;
     // The last one out closes the store: what was asked is on disk when this returns.
     drop(store);
     Ok(())
 }
 
-fn greet(address: SocketAddr, data: &Path, token_file: &Path) -> io::Result<()> {
+fn greet(address: SocketAddr, config: &Config, data: &Path, token_file: &Path) -> io::Result<()> {
     let mut out = io::stdout();
-    writeln!(out, "Tenure serves at http://{address}/, with its data in {}", data.display())?;
-    writeln!(out, "  try it:  curl -d resource=printer -d ttl=60 http://{address}/v1/claims/")?;
+    let url = format!("http{}://{address}/", if config.tls.is_some() { "s" } else { "" });
+    let token = if config.tokens.is_some() { "-H 'Authorization: Bearer TOKEN' " } else { "" };
+    writeln!(out, "Tenure serves at {url}, with its data in {}", data.display())?;
+    writeln!(out, "  try it:  curl {token}-d resource=printer -d ttl=60 {url}v1/claims/")?;
     writeln!(out, "  the administrator's token is in {}", token_file.display())?;
     out.flush()
 }

@@ -17,6 +17,28 @@ pub(crate) enum Route<'a> {
     Metrics,
 }
 
+/// Every method of every route, with an example of its path: for documents and tests.
+pub fn routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Route::ALL
+        .into_iter()
+        .flat_map(|(route, path)| route.allow().split(", ").map(move |method| (method, path)))
+}
+
+impl Route<'static> {
+    /// Each once, with an example of its path.
+    const ALL: [(Self, &'static str); 9] = [
+        (Self::Claims, "/v1/claims/"),
+        (Self::Claim("7"), "/v1/claims/7/"),
+        (Self::Resources, "/v1/resources/"),
+        (Self::Resource("name"), "/v1/resources/name/"),
+        (Self::Renewals, "/v1/renewals"),
+        (Self::Events, "/v1/events"),
+        (Self::Live, "/livez"),
+        (Self::Ready, "/readyz"),
+        (Self::Metrics, "/metrics"),
+    ];
+}
+
 impl<'a> Route<'a> {
     pub(crate) fn of(path: &'a str) -> Option<Self> {
         let (first, rest) = step(path);
@@ -41,6 +63,20 @@ impl<'a> Route<'a> {
         match step(route.1) {
             ("", _) => Some(route.0),
             _ => None,
+        }
+    }
+
+    /// Whether this is for everybody, token or not: it tells nothing about claims.
+    pub(crate) fn is_open(self) -> bool {
+        match self {
+            Self::Live | Self::Ready => true,
+            Self::Claims
+            | Self::Claim(_)
+            | Self::Resources
+            | Self::Resource(_)
+            | Self::Renewals
+            | Self::Events
+            | Self::Metrics => false,
         }
     }
 
@@ -69,6 +105,19 @@ fn step(path: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::Route;
+
+    #[test]
+    fn list_of_routes_has_each_once() {
+        for (route, path) in Route::ALL {
+            assert_eq!(Route::of(path), Some(route));
+        }
+        // The variants, counted in the source: the compiler cannot list them.
+        let source = include_str!("route.rs");
+        let body = source.split("pub(crate) enum Route<'a> {").nth(1).unwrap();
+        let body = body.split("\n}").next().unwrap();
+        let variants = body.lines().filter(|line| line.trim_end().ends_with(','));
+        assert_eq!(variants.count(), Route::ALL.len());
+    }
 
     #[test]
     fn paths_mean_what_they_say_with_any_number_of_slashes() {

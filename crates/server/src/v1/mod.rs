@@ -3,6 +3,7 @@
 mod change;
 mod events;
 mod list;
+mod reader;
 mod register;
 mod renewals;
 mod resources;
@@ -19,17 +20,22 @@ pub(crate) use self::show::show;
 use std::time::Duration;
 
 use claims::wire::{Field, Fields, Problem, View, number};
-use claims::{Command, Standing};
+use claims::{Command, Refusal, Standing};
 use hyper::HeaderMap;
 
-use crate::server::{Asked, Server, unavailable};
+use crate::asked::Asked;
+use crate::audit::Act;
+use crate::server::{Server, unavailable};
 
 /// Runs a command; if it has patience, waits with it until the claim is granted.
 async fn submit(
-    server: &Server,
+    asked: &Asked<'_>,
     command: Command,
     patience: Option<Duration>,
 ) -> Result<Standing, Problem> {
+    let server = asked.server;
+    let act = Act::of(&command);
+    let _asking = asked.enter(&command);
     // Requests that arrived together go to the store together: without this the first of them would
     // be synced alone while the others are still being read.
     tokio::task::yield_now().await;
@@ -39,7 +45,11 @@ async fn submit(
     };
     answer.map_err(|refusal| {
         server.metrics.refused(&refusal);
-        Problem::refused(&refusal)
+        let problem = Problem::refused(&refusal);
+        if let Refusal::Unknown { claim } | Refusal::KeeperMayOnlyRenew { claim } = refusal {
+            asked.denied(act.verb(), Some(claim), &[], &problem);
+        }
+        problem
     })
 }
 
@@ -89,7 +99,7 @@ fn view<'a>(asked: &'a Asked<'_>, standing: &'a Standing, key: Option<&'a str>) 
     View {
         claim: &standing.claim,
         place: standing.place.as_ref(),
-        base: asked.base,
+        base: asked.base_for(key),
         key,
         now: asked.server.timeline.now(&standing.claim),
     }
