@@ -93,11 +93,7 @@ impl Server {
     }
 
     /// Whether this may come in at all, and who it is. What is sent away here costs no body.
-    fn admit<'a>(
-        &self,
-        origin: Origin,
-        head: &'a Parts,
-    ) -> Result<(Option<&'a str>, Option<Route<'a>>, Caller, Option<String>), Problem> {
+    fn admit<'a>(&self, origin: Origin, head: &'a Parts) -> Result<Admitted<'a>, Problem> {
         let admitted = || {
             let host = gate::host(&self.config, &head.uri, &head.headers)?;
             gate::origin(&head.method, &head.headers)?;
@@ -106,7 +102,7 @@ impl Server {
                 Some(route) if !route.is_open() => authenticate(&self.config, &head.headers)?,
                 _ => (Caller::Anybody, None),
             };
-            Ok((host, route, caller, password))
+            Ok(Admitted { host, route, caller, password })
         };
         admitted().inspect_err(|problem: &Problem| {
             self.denied(&Denied {
@@ -137,7 +133,7 @@ impl Server {
         B: hyper::body::Body<Data = Bytes>,
     {
         let (head, body) = request.into_parts();
-        let (host, route, caller, password) = self.admit(origin, &head)?;
+        let Admitted { host, route, caller, password } = self.admit(origin, &head)?;
         let Some(route) = route else {
             let detail = "there is nothing at this address; claims are at /v1/claims/";
             return Err(Problem::new(404, "Nothing here", detail));
@@ -206,6 +202,16 @@ impl Server {
         // The sender is in this very struct: it cannot be gone.
         let _ = self.closing.subscribe().wait_for(|closing| *closing).await;
     }
+}
+
+/// A request that may come in.
+struct Admitted<'a> {
+    host: Option<&'a str>,
+    /// None if it leads nowhere.
+    route: Option<Route<'a>>,
+    caller: Caller,
+    /// What the caller's own addresses carry.
+    password: Option<String>,
 }
 
 /// An accident in the store: never the client's fault, always worth another try.

@@ -109,24 +109,23 @@ fn load(chain_file: &Path, key_file: &Path) -> Result<ServerConfig, FileProblem>
 }
 
 fn not_pem(path: &Path, error: pem::Error) -> FileProblem {
-    match error {
-        pem::Error::Io(error) => FileProblem::io(path, error),
-        pem::Error::NoItemsFound => {
-            FileProblem::content(path, "has no private key in it: it should be PEM")
-        }
-        error => FileProblem::content(path, format!("is not PEM: {error:?}")),
+    if let pem::Error::Io(error) = error {
+        return FileProblem::io(path, error);
     }
+    if matches!(error, pem::Error::NoItemsFound) {
+        return FileProblem::content(path, "has no private key in it: it should be PEM");
+    }
+    FileProblem::content(path, format!("is not PEM: {error:?}"))
 }
 
 fn unfit(chain: &Path, key: &Path, error: rustls::Error) -> FileProblem {
-    match error {
-        rustls::Error::InconsistentKeys(_) => {
-            let what = format!("is not the key of the certificate in {}", chain.display());
-            FileProblem::content(key, what)
-        }
-        rustls::Error::InvalidCertificate(error) => {
-            FileProblem::content(chain, format!("has a certificate that cannot be used: {error:?}"))
-        }
-        error => FileProblem::content(key, format!("cannot be used: {error}")),
+    if matches!(error, rustls::Error::InconsistentKeys(_)) {
+        let what = format!("is not the key of the certificate in {}", chain.display());
+        return FileProblem::content(key, what);
     }
+    if let rustls::Error::InvalidCertificate(error) = error {
+        let what = format!("has a certificate that cannot be used: {error:?}");
+        return FileProblem::content(chain, what);
+    }
+    FileProblem::content(key, format!("cannot be used: {error}"))
 }

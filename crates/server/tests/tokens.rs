@@ -14,7 +14,7 @@ fn grants(text: &str) -> Grants {
 const NOW: WallTime = WallTime(1_000_000);
 const DAY: u64 = 86_400_000;
 
-fn live<'a>(list: &'a TokenList, now: WallTime) -> Vec<&'a str> {
+fn live(list: &TokenList, now: WallTime) -> Vec<&str> {
     let live = list.as_slice().iter().filter(|token| token.is_live(now));
     live.map(|token| token.name.as_str()).collect()
 }

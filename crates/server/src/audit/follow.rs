@@ -171,8 +171,5 @@ impl Follower<'_> {
 }
 
 fn fence(event: &Event) -> Option<Fence> {
-    match event {
-        Event::Activated { fence, .. } => Some(*fence),
-        _ => None,
-    }
+    if let Event::Activated { fence, .. } = event { Some(*fence) } else { None }
 }

@@ -104,9 +104,11 @@ fn told(
     answer: Result<registry::Answer, registry::StoreError>,
     body: &mut String,
 ) -> Result<(), Problem> {
-    let standing = answer.map_err(unavailable)?.map_err(|refusal| match refusal {
-        Refusal::Unknown { .. } => asked.unknown(Verb::Claim, owner.claim),
-        refusal => Problem::refused(&refusal),
+    let standing = answer.map_err(unavailable)?.map_err(|refusal| {
+        if matches!(refusal, Refusal::Unknown { .. }) {
+            return asked.unknown(Verb::Claim, owner.claim);
+        }
+        Problem::refused(&refusal)
     })?;
     let claim = &standing.claim;
     let now = asked.server.timeline.now(claim);
