@@ -18,6 +18,7 @@ mod time;
 
 mod command;
 mod event;
+mod permission;
 mod refusal;
 mod rules;
 
@@ -35,6 +36,7 @@ pub use self::claim::{
 pub use self::command::{Command, Farewell, Owner};
 pub use self::event::Event;
 pub use self::identity::{ClaimId, Epoch, Fence, KeyHash};
+pub use self::permission::{BadGrant, Grant, Grants, Verb};
 pub use self::refusal::Refusal;
 pub use self::rules::Rules;
 pub use self::state::{Counters, Place, Standing, State, Tally};

@@ -5,8 +5,10 @@ mod exit;
 mod out;
 
 mod config;
+mod security;
 mod serve;
 mod settings;
+mod token;
 
 mod http;
 mod place;
@@ -69,6 +71,9 @@ enum Action {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Make, list, replace and take back the tokens of a server
+    #[command(subcommand)]
+    Token(token::Tokens),
     /// Show the embedded store at work: workers that take turns, and a power cut that loses nothing
     Demo {
         /// Where to keep the store (a temporary directory, removed afterwards, if not said)
@@ -151,6 +156,7 @@ async fn dispatch(command: Action, out: &mut Out) -> anyhow::Result<()> {
             clap_complete::generate(shell, &mut Arguments::command(), "tenure", &mut script);
             out.write(&script)
         }
+        Action::Token(wish) => token::run(wish, out),
         Action::Demo { data } => demo::run(data).await,
         Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
     }

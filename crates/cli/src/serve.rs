@@ -46,17 +46,13 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
         None => tracing::info!("no configuration file: flags, variables and defaults count"),
     }
     let local = wish.listen.ip().is_loopback();
-    if !local && !wish.let_everybody_in_without_encryption {
-        return Err(Exit::Config.because(format!(
-            "{} is reachable from other machines, without encryption and tokens: listen on \
-             127.0.0.1, or insist with --let-everybody-in-without-encryption",
-            wish.listen
-        )));
-    }
+    wish.security.allow(wish.listen)?;
     let connections_max = room_for_connections(raise_file_limit());
     let store: Arc<dyn Store> = Arc::new(open(&wish.data, wish.options()?)?);
     let token_file = wish.data.join(TOKEN_FILE);
     let token = admin_token(&token_file)?;
+    let protection = wish.security.open(&wish.data)?;
+    protection.heed_hangups()?;
     let listener = listen(wish.listen).await?;
     let address = listener.local_addr()?;
 
@@ -64,13 +60,13 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
     let config = wish.config(bound.into_iter().collect());
     let config = Config {
         admin: Some(AdminToken::of(&token)),
+        tls: protection.tls.clone(),
+        tokens: protection.tokens.clone(),
+        audit: protection.audit.clone(),
         connections_max: config.connections_max.min(connections_max),
         ..config
     };
-    greet(out, address, &wish.data, &token_file)?;
-    if !local {
-        tracing::warn!(%address, "everybody who reaches this port can claim, and read along");
-    }
+    greet(out, address, &config, &wish.data, &token_file)?;
     serve(listener, store.clone(), config, stopped()?).await?;
     // The last one out closes the store: what was asked is on disk when this returns.
     drop(store);
@@ -88,12 +84,18 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     })
 }
 
-fn greet(out: &mut Out, address: SocketAddr, data: &Path, token_file: &Path) -> anyhow::Result<()> {
-    let url = out.bold(&format!("http://{address}/"));
-    out.line(format_args!("Tenure serves at {url}, with its data in {}", data.display()))?;
-    out.line(format_args!(
-        "  try it:  curl -d resource=printer -d ttl=60 http://{address}/v1/claims/"
-    ))?;
+fn greet(
+    out: &mut Out,
+    address: SocketAddr,
+    config: &Config,
+    data: &Path,
+    token_file: &Path,
+) -> anyhow::Result<()> {
+    let url = format!("http{}://{address}/", if config.tls.is_some() { "s" } else { "" });
+    let token = if config.tokens.is_some() { "-H 'Authorization: Bearer TOKEN' " } else { "" };
+    let shown = out.bold(&url);
+    out.line(format_args!("Tenure serves at {shown}, with its data in {}", data.display()))?;
+    out.line(format_args!("  try it:  curl {token}-d resource=printer -d ttl=60 {url}v1/claims/"))?;
     out.line(format_args!("  the administrator's token is in {}", token_file.display()))?;
     out.flush()
 }

@@ -12,6 +12,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::config::{Keep, Span, parse_bool};
 use crate::keys::random;
+use crate::security::Security;
 
 /// What `serve` can be told.
 #[derive(Args)]
@@ -25,9 +26,6 @@ pub(crate) struct Settings {
     /// A name under which clients may address this server, besides those of the loopback
     #[arg(long, env = "TENURE_HOST", value_delimiter = ',')]
     pub(crate) host: Vec<String>,
-    /// Listen beyond this machine although everybody who reaches the port can claim, and read along
-    #[arg(long, env = "TENURE_LET_EVERYBODY_IN_WITHOUT_ENCRYPTION", default_value = "false", default_missing_value = "true", action = ArgAction::Set, num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
-    pub(crate) let_everybody_in_without_encryption: bool,
     /// The data directory was restored from a backup: put every later fence above any before
     #[arg(long, env = "TENURE_NEW_EPOCH", default_value = "false", default_missing_value = "true", action = ArgAction::Set, num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
     new_epoch: bool,
@@ -35,6 +33,8 @@ pub(crate) struct Settings {
     #[arg(long, env = "TENURE_LOG_LEVEL", default_value = "info")]
     pub(crate) log_level: LevelFilter,
 
+    #[command(flatten)]
+    pub(crate) security: Security,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -50,14 +50,20 @@ struct Limits {
     /// The largest body of a request, in bytes
     #[arg(long, env = "TENURE_BODY_BYTES_MAX", default_value = "131072", value_parser = at_least_one)]
     body_bytes_max: usize,
+    /// How long a client may take to agree on encryption
+    #[arg(long, env = "TENURE_HANDSHAKE_FOR", default_value = "5s")]
+    handshake_for: Span,
+    /// How long the head of a request may take to arrive
+    #[arg(long, env = "TENURE_HEAD_FOR", default_value = "10s")]
+    head_for: Span,
     /// How long a body may take to arrive
     #[arg(long, env = "TENURE_BODY_FOR", default_value = "10s")]
     body_for: Span,
-    /// How long a connection may be silent, or take to send the head of a request
+    /// How long a connection may be silent before a request
     #[arg(long, env = "TENURE_IDLE_FOR", default_value = "30s")]
     idle_for: Span,
-    /// How long a client may take nothing of an answer
-    #[arg(long, env = "TENURE_WRITE_FOR", default_value = "10s")]
+    /// How long a client may take to receive what is ready of its answer
+    #[arg(long, env = "TENURE_WRITE_FOR", default_value = "30s")]
     write_for: Span,
     /// The longest wait for a claim within one request
     #[arg(long, env = "TENURE_WAIT_FOR_MAX", default_value = "60s")]
@@ -138,6 +144,8 @@ impl Settings {
         Config {
             hosts: [self.host.clone(), hosts].concat(),
             body_bytes_max: limits.body_bytes_max,
+            handshake_for: limits.handshake_for.0,
+            head_for: limits.head_for.0,
             body_for: limits.body_for.0,
             idle_for: limits.idle_for.0,
             write_for: limits.write_for.0,

@@ -2,10 +2,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use claims::{
-    Claim, ClaimId, Command, Event, Name, Refusal, Span, Stamp, Standing, Status, Tally, Timestamp,
+    Claim, ClaimId, Command, Event, Grants, Name, Refusal, Span, Stamp, Standing, Status, Tally,
+    Timestamp, Verb,
 };
 
 use crate::commits::Commits;
@@ -73,6 +75,8 @@ pub struct Filter {
     pub waited_for: Bounds<Span>,
     /// Bounds on when it was registered, in milliseconds since 1970.
     pub created: Bounds<u64>,
+    /// Only what somebody with these grants may read: a claim is shown if all its resources are.
+    pub readable: Option<Arc<Grants>>,
 }
 
 /// At least and at most, both inclusive.
@@ -125,6 +129,10 @@ impl Filter {
                 || active_for.is_some_and(|span| self.active_for.admit(span)))
             && self.waited_for.admit(waited_for)
             && self.created.admit(claim.created.wall.0)
+            && self
+                .readable
+                .as_ref()
+                .is_none_or(|grants| grants.allow(Verb::Read, claim.resources.as_slice()))
     }
 }
 

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use registry::Store;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
+use crate::audit;
 use crate::config::Config;
 use crate::connection;
 use crate::metrics;
@@ -17,6 +18,9 @@ use crate::server::Server;
 
 /// How long to wait when the system has no room for another connection.
 const OUT_OF_ROOM: Duration = Duration::from_millis(50);
+
+/// How often files that may change are looked at.
+const REFRESH: Duration = Duration::from_secs(1);
 
 /// Serves a store on a socket until `stop`; then finishes what was begun, wakes who waits, and
 /// returns.
@@ -27,8 +31,14 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let server = Arc::new(Server::new(store, config, listener.local_addr()?));
-    let background =
-        [tokio::spawn(server.bell.clone().listen()), tokio::spawn(metrics::follow(server.clone()))];
+    let background = [
+        tokio::spawn(server.bell.clone().listen()),
+        tokio::spawn(metrics::follow(server.clone())),
+        tokio::spawn(keep_files(server.clone())),
+    ];
+    let (told, tell) = oneshot::channel();
+    let audit = server.config.audit.clone();
+    let auditor = audit.map(|audit| tokio::spawn(audit::follow(server.clone(), audit, tell)));
     // Every connection has a copy of the sender: when all are gone, so are the connections.
     let (open, mut all_closed) = mpsc::channel::<()>(1);
     tokio::select! {
@@ -38,6 +48,11 @@ pub async fn serve(
     drop(listener);
     server.close();
     let _ = tokio::time::timeout(server.config.grace, all_closed.recv()).await;
+    // Nobody asks any more: the audit log is brought to its end.
+    let _ = told.send(());
+    if let Some(auditor) = auditor {
+        let _ = tokio::time::timeout(server.config.grace, auditor).await;
+    }
     for task in background {
         task.abort();
     }
@@ -63,7 +78,7 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, open: mpsc::Sender
         };
         let (server, open) = (server.clone(), open.clone());
         tokio::spawn(async move {
-            connection::serve(server, stream).await;
+            connection::serve(server, stream, peer).await;
             drop((seat, open));
         });
     }
@@ -77,6 +92,19 @@ fn is_about_one(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionRefused
     )
+}
+
+/// Notices that tokens or certificates were replaced.
+async fn keep_files(server: Arc<Server>) {
+    loop {
+        tokio::time::sleep(REFRESH).await;
+        if let Some(tokens) = &server.config.tokens {
+            tokens.refresh();
+        }
+        if let Some(certificate) = &server.config.tls {
+            certificate.refresh();
+        }
+    }
 }
 
 /// Who is connected.

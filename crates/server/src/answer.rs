@@ -64,7 +64,9 @@ pub(crate) fn problem(problem: &Problem) -> Answer {
         answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(secs));
     }
     if status == StatusCode::UNAUTHORIZED {
-        answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        for scheme in ["Bearer realm=\"tenure\"", "Basic realm=\"tenure\""] {
+            answer.headers_mut().append(WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
+        }
     }
     answer
 }

@@ -1,8 +1,12 @@
 //! What can be adjusted. The defaults are safe and need no configuration.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::access::Tokens;
+use crate::audit::Audit;
 use crate::keys::AdminToken;
+use crate::tls::Certificate;
 
 /// The figures of a server.
 #[derive(Debug, Clone)]
@@ -10,8 +14,16 @@ pub struct Config {
     /// Names under which this server may be addressed, besides those of the loopback. A page in a
     /// browser that made its own name point here is sent away.
     pub hosts: Vec<String>,
-    /// Who may revoke any claim.
+    /// Who may do everything.
     pub admin: Option<AdminToken>,
+    /// Who may do what. None: whoever reaches the port may read and claim.
+    pub tokens: Option<Arc<Tokens>>,
+    /// What the server proves itself with. None: it speaks HTTP without encryption.
+    pub tls: Option<Arc<Certificate>>,
+    /// How long a client may take to agree on encryption.
+    pub handshake_for: Duration,
+    /// Where changes and denied requests are written down.
+    pub audit: Option<Arc<Audit>>,
     /// The largest body read: 64 KiB of user data, escaped, and the rest.
     pub body_bytes_max: usize,
     /// How long the head of a request may take to arrive, from its first byte to its last.
@@ -44,6 +56,10 @@ impl Default for Config {
         Self {
             hosts: Vec::new(),
             admin: None,
+            tokens: None,
+            tls: None,
+            handshake_for: Duration::from_secs(5),
+            audit: None,
             body_bytes_max: 128 * 1024,
             head_for: Duration::from_secs(10),
             body_for: Duration::from_secs(10),

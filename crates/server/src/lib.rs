@@ -11,6 +11,12 @@ mod server;
 mod accept;
 mod connection;
 mod patient;
+mod tls;
+
+mod access;
+mod asked;
+mod audit;
+mod files;
 
 mod answer;
 mod body;
@@ -26,7 +32,12 @@ mod bell;
 mod keys;
 
 pub use self::accept::serve;
+pub use self::access::{BadToken, Token, TokenFile, TokenList, Tokens};
+pub use self::audit::Audit;
 pub use self::body::Body;
 pub use self::config::Config;
+pub use self::files::FileProblem;
 pub use self::keys::{AdminToken, new_token};
+pub use self::route::routes;
 pub use self::server::Server;
+pub use self::tls::Certificate;

@@ -12,13 +12,12 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 use crate::config::Config;
 
-pub(crate) struct Patient<'a> {
-    stream: TcpStream,
+pub(crate) struct Patient<'a, S> {
+    stream: S,
     config: &'a Config,
     /// Counts beginnings and ends of requests: while it is odd, what arrives is no head.
     turns: &'a AtomicUsize,
@@ -30,8 +29,8 @@ pub(crate) struct Patient<'a> {
     stuck: Option<Pin<Box<Sleep>>>,
 }
 
-impl<'a> Patient<'a> {
-    pub(crate) fn new(stream: TcpStream, config: &'a Config, turns: &'a AtomicUsize) -> Self {
+impl<'a, S> Patient<'a, S> {
+    pub(crate) fn new(stream: S, config: &'a Config, turns: &'a AtomicUsize) -> Self {
         Self { stream, config, turns, turn: 0, in_head: false, head: None, stuck: None }
     }
 }
@@ -47,7 +46,7 @@ fn wait<T>(
     Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
 }
 
-impl AsyncRead for Patient<'_> {
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<'_, S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -67,7 +66,7 @@ impl AsyncRead for Patient<'_> {
     }
 }
 
-impl AsyncWrite for Patient<'_> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<'_, S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -80,10 +79,16 @@ impl AsyncWrite for Patient<'_> {
         }
     }
 
-    /// Everything that was ready is gone.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stuck = None;
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let me = &mut *self;
+        match Pin::new(&mut me.stream).poll_flush(cx) {
+            Poll::Pending => wait(&mut me.stuck, me.config.write_for, cx),
+            // Everything that was ready is gone.
+            flushed => {
+                me.stuck = None;
+                flushed
+            }
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

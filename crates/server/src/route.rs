@@ -34,6 +34,13 @@ impl Route<'static> {
     ];
 }
 
+/// Every method of every route, with its path as people write it: for documents and tests.
+pub fn routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Route::EVERY
+        .into_iter()
+        .flat_map(|route| route.allow().split(", ").map(move |method| (method, route.template())))
+}
+
 impl<'a> Route<'a> {
     pub(crate) fn of(path: &'a str) -> Option<Self> {
         let (first, rest) = step(path);
@@ -75,6 +82,20 @@ impl<'a> Route<'a> {
             Self::Ready => "/readyz",
             Self::Metrics => "/metrics",
             Self::OpenApi => "/openapi.json",
+        }
+    }
+
+    /// Whether this is for everybody, token or not: it tells nothing about claims.
+    pub(crate) fn is_open(self) -> bool {
+        match self {
+            Self::Live | Self::Ready | Self::OpenApi => true,
+            Self::Claims
+            | Self::Claim(_)
+            | Self::Resources
+            | Self::Resource(_)
+            | Self::Renewals
+            | Self::Events
+            | Self::Metrics => false,
         }
     }
 

@@ -3,14 +3,19 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use claims::Verb;
 use claims::wire::{Media, Problem};
 use hyper::body::Bytes;
-use hyper::header::CONTENT_TYPE;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::{Method, Request};
 use registry::{Store, StoreError};
 use tokio::sync::{Semaphore, watch};
 
+use crate::access::{Caller, authenticate};
 use crate::answer::{Answer, not_allowed, options, problem};
+use crate::asked::Asked;
+use crate::audit::{Denied, Origin};
 use crate::bell::Bell;
 use crate::body;
 use crate::config::Config;
@@ -28,13 +33,16 @@ pub struct Server {
     pub(crate) metrics: Metrics,
     pub(crate) streams: Arc<Semaphore>,
     closing: watch::Sender<bool>,
-    /// What addresses begin with if a request does not say.
-    base: String,
+    /// What addresses begin with: `http` or `https`.
+    scheme: &'static str,
+    /// The host in addresses if a request does not say.
+    address: String,
 }
 
 impl Server {
     /// A server that will be found at `address`.
     pub fn new(store: Arc<dyn Store>, config: Config, address: SocketAddr) -> Self {
+        let scheme = if config.tls.is_some() { "https" } else { "http" };
         Self {
             store,
             streams: Arc::new(Semaphore::new(config.streams_max)),
@@ -43,42 +51,100 @@ impl Server {
             keys: KeyMaker::default(),
             metrics: Metrics::default(),
             closing: watch::Sender::new(false),
-            base: format!("http://{address}"),
+            scheme,
+            address: address.to_string(),
         }
     }
 
-    /// Answers one request. Everything is answered, in JSON.
+    /// Answers one request that came from within. Everything is answered, in JSON.
     pub async fn handle<B>(self: &Arc<Self>, request: Request<B>) -> Answer
     where
         B: hyper::body::Body<Data = Bytes>,
     {
-        let answer = match self.answer(request).await {
+        self.handle_from(None, request).await
+    }
+
+    /// Answers one request that came from this address.
+    pub(crate) async fn handle_from<B>(
+        self: &Arc<Self>,
+        peer: Option<SocketAddr>,
+        request: Request<B>,
+    ) -> Answer
+    where
+        B: hyper::body::Body<Data = Bytes>,
+    {
+        let request_number = self.config.audit.as_ref().map_or(0, |audit| audit.next_request());
+        let origin = Origin { peer, request: request_number };
+        let mut answer = match self.answer(origin, request).await {
             Ok(answer) => answer,
             Err(trouble) => problem(&trouble),
         };
         self.metrics.answered(answer.status());
+        if let Some(audit) = &self.config.audit
+            && let Some(name) = audit.request_name(request_number)
+            && let Ok(name) = HeaderValue::try_from(name)
+        {
+            answer.headers_mut().insert("x-request-id", name);
+        }
         answer
     }
 
-    async fn answer<B>(self: &Arc<Self>, request: Request<B>) -> Result<Answer, Problem>
+    /// Whether this may come in at all, and who it is. What is sent away here costs no body.
+    fn admit<'a>(&self, origin: Origin, head: &'a Parts) -> Result<Admitted<'a>, Problem> {
+        let admitted = || {
+            let host = gate::host(&self.config, &head.uri, &head.headers)?;
+            gate::origin(&head.method, &head.headers)?;
+            let route = Route::of(head.uri.path());
+            let (caller, password) = match route {
+                Some(route) if !route.is_open() => authenticate(&self.config, &head.headers)?,
+                _ => (Caller::Anybody, None),
+            };
+            Ok(Admitted { host, route, caller, password })
+        };
+        admitted().inspect_err(|problem: &Problem| {
+            self.denied(&Denied {
+                caller: None,
+                origin,
+                verb: None,
+                claim: None,
+                resources: &[],
+                status: problem.status,
+                why: problem.title(),
+            });
+        })
+    }
+
+    /// Writes a denied request down, if anybody wants to know.
+    pub(crate) fn denied(&self, denied: &Denied<'_>) {
+        if let Some(audit) = &self.config.audit {
+            audit.denied(denied);
+        }
+    }
+
+    async fn answer<B>(
+        self: &Arc<Self>,
+        origin: Origin,
+        request: Request<B>,
+    ) -> Result<Answer, Problem>
     where
         B: hyper::body::Body<Data = Bytes>,
     {
         let (head, body) = request.into_parts();
-        let host = gate::host(&self.config, &head.uri, &head.headers)?;
-        gate::origin(&head.method, &head.headers)?;
-        let Some(route) = Route::of(head.uri.path()) else {
+        let Admitted { host, route, caller, password } = self.admit(origin, &head)?;
+        let Some(route) = route else {
             let detail = "there is nothing at this address; claims are at /v1/claims/";
             return Err(Problem::new(404, "Nothing here", detail));
         };
-        let base = match host {
-            Some(host) => format!("http://{host}"),
-            None => self.base.clone(),
-        };
+        let host = host.unwrap_or(&self.address);
+        let base = format!("{}://{host}", self.scheme);
+        let own_base = password.map(|password| format!("{}://{password}@{host}", self.scheme));
         let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let asked = Asked {
             server: self,
+            caller: &caller,
+            origin,
             base: &base,
+            own_base: own_base.as_deref().unwrap_or(&base),
             query: head.uri.query().unwrap_or(""),
             headers: &head.headers,
             media: Media::of(content_type),
@@ -103,7 +169,11 @@ impl Server {
             Route::Events => v1::events(asked).await,
             Route::Live => Ok(health::live()),
             Route::Ready => health::ready(self).await,
-            Route::Metrics => self.metrics.page(&*self.store).await.map_err(unavailable),
+            Route::Metrics => {
+                // Figures are about everybody's claims.
+                asked.demand_everything(Verb::Read)?;
+                self.metrics.page(&*self.store).await.map_err(unavailable)
+            }
             Route::OpenApi => Ok(openapi::told(&self.config)),
             Route::Renewals => Ok(not_allowed(route.allow())),
         }
@@ -125,14 +195,14 @@ impl Server {
     }
 }
 
-/// A request, as far as all answers need it.
-pub(crate) struct Asked<'a> {
-    pub(crate) server: &'a Arc<Server>,
-    /// What addresses begin with.
-    pub(crate) base: &'a str,
-    pub(crate) query: &'a str,
-    pub(crate) headers: &'a hyper::HeaderMap,
-    pub(crate) media: Media,
+/// A request that may come in.
+struct Admitted<'a> {
+    host: Option<&'a str>,
+    /// None if it leads nowhere.
+    route: Option<Route<'a>>,
+    caller: Caller,
+    /// What the caller's own addresses carry.
+    password: Option<String>,
 }
 
 /// An accident in the store: never the client's fault, always worth another try.

@@ -28,6 +28,28 @@ pub fn write_date(out: &mut String, time: WallTime) {
     out.push_str(" -0000");
 }
 
+/// Writes a moment such as `2026-11-15T19:16:17.042Z`, without quotes.
+pub fn write_moment(out: &mut String, time: WallTime) {
+    let (secs, millis) = (time.0 / 1_000, time.0 % 1_000);
+    let (days, of_day) = (secs / 86_400, secs % 86_400);
+    let (year, month, day) = civil(days);
+    write_whole(out, year);
+    for (mark, part) in [
+        ('-', month),
+        ('-', day),
+        ('T', of_day / 3600),
+        (':', of_day / 60 % 60),
+        (':', of_day % 60),
+    ] {
+        out.push(mark);
+        two_digits(out, part);
+    }
+    out.push('.');
+    out.push(char::from(b'0' + (millis / 100) as u8));
+    two_digits(out, millis % 100);
+    out.push('Z');
+}
+
 /// A moment given by a person or a program: seconds since 1970, a date as [`write_date`] writes it,
 /// or `2026-11-15T19:16:17Z`. In milliseconds since 1970.
 pub fn parse_moment(text: &str) -> Option<u64> {
@@ -102,7 +124,7 @@ fn days_from_civil(year: u64, month: u64, day: u64) -> Option<u64> {
 mod tests {
     use alloc::string::String;
 
-    use super::{parse_moment, write_date};
+    use super::{parse_moment, write_date, write_moment};
     use crate::time::WallTime;
 
     #[test]
@@ -118,6 +140,20 @@ mod tests {
             write_date(&mut out, WallTime(secs * 1_000 + 999));
             assert_eq!(out, text);
             assert_eq!(parse_moment(text), Some(secs * 1_000));
+        }
+    }
+
+    #[test]
+    fn moments_are_written_as_they_are_read() {
+        for (millis, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_794_770_177_042, "2026-11-15T19:16:17.042Z"),
+            (951_782_400_999, "2000-02-29T00:00:00.999Z"),
+        ] {
+            let mut out = String::new();
+            write_moment(&mut out, WallTime(millis));
+            assert_eq!(out, text);
+            assert_eq!(parse_moment(text), Some(millis / 1_000 * 1_000));
         }
     }
 

@@ -21,7 +21,7 @@ pub mod schema;
 
 pub use self::change::{Change, WishedStatus};
 pub use self::claim::{View, write_claim, write_renewal};
-pub use self::date::{parse_moment, write_date};
+pub use self::date::{parse_moment, write_date, write_moment};
 pub use self::event::{event_name, write_event};
 pub use self::fields::{Field, Fields, Media};
 pub use self::handle::{Handle, KEY_CHARS_MAX, KEY_CHARS_MIN, is_key};

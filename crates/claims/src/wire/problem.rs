@@ -41,6 +41,11 @@ impl Problem {
         Self::new(503, "Not now", detail).retry_after(1)
     }
 
+    /// What it is, in a few words that say nothing about this case.
+    pub fn title(&self) -> &'static str {
+        self.title
+    }
+
     /// When to try again.
     pub fn retry_after(mut self, secs: u32) -> Self {
         self.retry_after = Some(secs);

@@ -1,6 +1,8 @@
 //! What can be seen: lists, resources, history.
 
-use claims::{Command, Data, Event, Farewell, Limit, Name, Status};
+use std::sync::Arc;
+
+use claims::{ClaimId, Command, Data, Event, Farewell, Grant, Grants, Limit, Name, Status};
 
 use super::{Examined, PATIENCE};
 use crate::store::{Filter, Page};
@@ -70,6 +72,31 @@ pub async fn resource_shows_holders_and_queue(it: &Examined) {
     assert_eq!(listed[0].name, it.name("r"));
     let idle = it.store.resource(it.name("idle"), 10).await.expect("the store serves");
     assert!(idle.holders.is_empty() && idle.waiting == 0);
+}
+
+/// Whoever may read a part sees that part, page by page, and no claim that reaches beyond it.
+pub async fn list_shows_only_what_may_be_read(it: &Examined) {
+    let mut own = Vec::new();
+    for nth in 0..5 {
+        let (_, other) = it.register(it.exclusive(&format!("other/{nth}"))).await;
+        let (_, mine) = it.register(it.exclusive(&format!("own/{nth}"))).await;
+        own.push(mine.claim);
+        let _ = other;
+    }
+    let mut both = it.exclusive("both");
+    let names = vec![it.name("own/6"), it.name("other/6")];
+    both.resources = names.try_into().expect("two names");
+    it.register(both).await;
+    let grant = Grant::parse(&format!("read:{}", it.name("own/"))).expect("a grant");
+    let readable = Some(Arc::new(Grants::from(vec![grant])));
+    let filter = Filter { readable, ..Filter::default() };
+    for (skip, count) in [(0, 100), (0, 2), (2, 2), (4, 2), (5, 2)] {
+        let page = Page { after: None, skip, count };
+        let listed = it.store.claims(filter.clone(), page).await.expect("the store serves");
+        let listed: Vec<ClaimId> = listed.iter().map(|claim| claim.id).collect();
+        let expected: Vec<ClaimId> = own.iter().copied().skip(skip).take(count).collect();
+        assert_eq!(listed, expected);
+    }
 }
 
 /// Events are the history.

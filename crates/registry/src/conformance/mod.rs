@@ -63,6 +63,7 @@ macro_rules! conformance {
                 claims_are_listed_in_order_and_by_page,
                 filters_select_claims,
                 resource_shows_holders_and_queue,
+                list_shows_only_what_may_be_read,
                 history_is_told_in_order,
                 event_wakes_those_who_wait_for_it,
                 user_data_comes_back_as_given,

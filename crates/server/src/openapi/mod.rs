@@ -20,7 +20,14 @@ pub(crate) fn told(config: &Config) -> Answer {
 }
 
 fn document(config: &Config) -> Value {
-    let paths = Route::EVERY.map(|route| (route.template().to_owned(), operations::of(route)));
+    let guarded = config.tokens.is_some();
+    let paths = Route::EVERY.map(|route| {
+        let mut operations = operations::of(route);
+        if guarded && !route.is_open() {
+            words::guard(&mut operations);
+        }
+        (route.template().to_owned(), operations)
+    });
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -43,6 +50,11 @@ fn document(config: &Config) -> Value {
                     "type": "http",
                     "scheme": "bearer",
                     "description": "the token in the server's data directory: admin-token",
+                },
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "made with tenure token create; as a password of Basic, too",
                 },
             },
         },

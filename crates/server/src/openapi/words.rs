@@ -51,11 +51,24 @@ pub(super) fn responses<const N: usize>(
         .collect()
 }
 
+/// Adds what somebody without a token, or with too little of one, is told.
+pub(super) fn guard(operations: &mut Value) {
+    for operation in operations.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        let Some(responses) = operation.get_mut("responses") else { continue };
+        for status in [401, 403] {
+            responses[status.to_string()] = trouble(status);
+        }
+        operation["security"] = json!([{ "administrator": [] }, { "token": [] }]);
+    }
+}
+
 fn trouble(status: u16) -> Value {
     let description = match status {
         400 => "it cannot be read, or the claim is not in a state for it",
         401 => "not a token of this server",
-        403 => "the key may only renew, or the request comes from a web page",
+        403 => {
+            "the key may only renew, the token does not allow it, or the request comes from a web page"
+        }
         404 => "no claim with this id and this key",
         409 => "it is not this waiter's turn yet: who holds, and its place in the queue",
         413 => "the body is too large",

@@ -1,15 +1,17 @@
 //! `PATCH /v1/claims/<id>.<key>/`: activate, renew, end, or appoint a keeper.
 
 use claims::wire::{Change, Fields, Handle, Problem, WishedStatus, write_claim};
-use claims::{ClaimId, Command, Farewell, Owner, Refusal, Standing};
+use claims::{ClaimId, Command, Farewell, Owner, Refusal, Standing, Verb};
 use hyper::StatusCode;
 
 use super::show::not_found;
 use super::{CLAIM_BYTES, patience, submit, view};
+use crate::access::Caller;
 use crate::answer::{Answer, json, no_content};
-use crate::gate::is_admin;
+use crate::asked::Asked;
+use crate::gate;
 use crate::keys::hash_of;
-use crate::server::{Asked, unavailable};
+use crate::server::unavailable;
 
 pub(crate) async fn change(asked: &Asked<'_>, piece: &str, body: &[u8]) -> Result<Answer, Problem> {
     let handle = Handle::parse(piece).ok_or_else(not_found)?;
@@ -17,15 +19,17 @@ pub(crate) async fn change(asked: &Asked<'_>, piece: &str, body: &[u8]) -> Resul
     let change = Change::parse(&fields)?;
     let claim = handle.claim;
     let Some(key) = handle.key else {
-        return revoke_as_admin(asked, claim, &change).await;
+        return revoke_by_number(asked, claim, &change).await;
     };
     let owner = Owner { claim, key: hash_of(key) };
+    asked.demand_something(Verb::Claim)?;
+    asked.demand_own(owner).await?;
     let command = match change {
         Change::Ttl(ttl) => Command::Renew(owner, Some(ttl)),
         Change::Keeper(keeper) => Command::Appoint(owner, hash_of(&keeper)),
         Change::Status(WishedStatus::Active) => {
             let patience = patience(asked, &fields)?;
-            let standing = submit(asked.server, Command::Activate(owner), patience).await?;
+            let standing = submit(asked, Command::Activate(owner), patience).await?;
             return Ok(shown(asked, &standing, key));
         }
         Change::Status(WishedStatus::Released) => {
@@ -37,7 +41,7 @@ pub(crate) async fn change(asked: &Asked<'_>, piece: &str, body: &[u8]) -> Resul
         }
         Change::Status(WishedStatus::Revoked) => return revoke_as_owner(asked, owner).await,
     };
-    let standing = submit(asked.server, command, None).await?;
+    let standing = submit(asked, command, None).await?;
     Ok(shown(asked, &standing, key))
 }
 
@@ -48,7 +52,7 @@ fn shown(asked: &Asked<'_>, standing: &Standing, key: &str) -> Answer {
 }
 
 async fn end(asked: &Asked<'_>, owner: Owner, farewell: Farewell) -> Result<Answer, Problem> {
-    submit(asked.server, Command::End(owner, farewell), None).await?;
+    submit(asked, Command::End(owner, farewell), None).await?;
     Ok(no_content())
 }
 
@@ -67,25 +71,35 @@ async fn revoke_as_owner(asked: &Asked<'_>, owner: Owner) -> Result<Answer, Prob
     Err(Problem::refused(&refusal))
 }
 
-/// Without a key nothing can be changed, but by the administrator.
-async fn revoke_as_admin(
+/// Without a key nothing can be changed, but by somebody who may revoke.
+async fn revoke_by_number(
     asked: &Asked<'_>,
     claim: ClaimId,
     change: &Change,
 ) -> Result<Answer, Problem> {
-    let admin = is_admin(&asked.server.config, asked.headers).inspect_err(|_| {
-        tracing::warn!(%claim, "a wrong administrator's token");
-    })?;
-    match (change, admin) {
-        (Change::Status(WishedStatus::Revoked), true) => {
-            tracing::info!(%claim, "revoked by the administrator");
+    let admin = Asked { caller: &Caller::Administrator, ..*asked };
+    let asked = match asked.caller {
+        Caller::Anybody if is_admin(asked)? => &admin,
+        Caller::Anybody | Caller::Administrator | Caller::Token(_) => asked,
+    };
+    match (change, asked.caller) {
+        (Change::Status(WishedStatus::Revoked), Caller::Administrator | Caller::Token(_)) => {
+            asked.demand_revocation(claim).await?;
+            let by = asked.caller.name();
+            tracing::info!(%claim, by, "revoked");
             revoke(asked, claim).await
         }
-        _ => Err(Problem::refused(&Refusal::Unknown { claim })),
+        _ => Err(asked.unknown(Verb::Claim, claim)),
     }
 }
 
+/// While tokens are off, a token is only looked at where somebody must be the administrator.
+fn is_admin(asked: &Asked<'_>) -> Result<bool, Problem> {
+    gate::is_admin(&asked.server.config, asked.headers)
+        .inspect_err(|problem| asked.denied(Verb::Revoke, None, &[], problem))
+}
+
 async fn revoke(asked: &Asked<'_>, claim: ClaimId) -> Result<Answer, Problem> {
-    submit(asked.server, Command::Revoke(claim), None).await?;
+    submit(asked, Command::Revoke(claim), None).await?;
     Ok(no_content())
 }

@@ -8,14 +8,18 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
+use claims::Verb;
 use claims::wire::{Fields, Media, Problem, event_name, write_event};
 use hyper::body::Bytes;
 use registry::EventPage;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::Instant;
 
 use crate::answer::{Answer, text};
+use crate::asked::Asked;
 use crate::body::Body;
-use crate::server::{Asked, Server, unavailable};
+use crate::server::{Server, unavailable};
+use crate::v1::reader::Reader;
 
 /// How many events are read at once.
 const PAGE: usize = 256;
@@ -23,6 +27,7 @@ const PAGE: usize = 256;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 pub(crate) async fn events(asked: &Asked<'_>) -> Result<Answer, Problem> {
+    asked.demand_something(Verb::Read)?;
     let fields = Fields::parse(Media::Other, b"", asked.query)?;
     let last = asked.headers.get("last-event-id").map(|id| id.to_str().unwrap_or("?"));
     let from = match (last, fields.text("from")) {
@@ -39,7 +44,8 @@ pub(crate) async fn events(asked: &Asked<'_>) -> Result<Answer, Problem> {
         None => server.store.vitals().await.map_err(unavailable)?.position,
     };
     let (pieces, stream) = mpsc::channel(1);
-    tokio::spawn(tell(server, from, pieces, permit));
+    let reader = Reader::new(asked.caller.clone());
+    tokio::spawn(tell(server, reader, from, pieces, permit));
     Ok(text("text/event-stream", Body::Stream(stream)))
 }
 
@@ -54,6 +60,7 @@ fn position(text: &str) -> Result<u64, Problem> {
 /// Tells a client what happens until it goes, or the server stops.
 async fn tell(
     server: Arc<Server>,
+    mut reader: Reader,
     mut from: u64,
     pieces: mpsc::Sender<Bytes>,
     _permit: OwnedSemaphorePermit,
@@ -66,11 +73,12 @@ async fn tell(
     if pieces.send(greeting.into()).await.is_err() {
         return;
     }
+    let mut beat_at = Instant::now() + HEARTBEAT;
     loop {
         let piece = tokio::select! {
             () = pieces.closed() => return,
             () = server.closing() => return,
-            page = next(&server, from) => match page {
+            page = next(&server, &mut reader, from) => match page {
                 Ok(page) => {
                     from = page.next;
                     written(&page)
@@ -78,17 +86,32 @@ async fn tell(
                 // The client comes back with its position.
                 Err(_) => return,
             },
-            () = tokio::time::sleep(HEARTBEAT) => ": still here\n\n".into(),
+            () = tokio::time::sleep_until(beat_at) => ": still here\n\n".into(),
         };
-        if !piece.is_empty() && pieces.send(piece.into()).await.is_err() {
+        // A token that was taken back, or has ended, ends what it opened.
+        if !reader.caller.is_welcome(&server.config) {
             return;
         }
+        // Nothing of it may be for this reader.
+        if piece.is_empty() {
+            continue;
+        }
+        if pieces.send(piece.into()).await.is_err() {
+            return;
+        }
+        beat_at = Instant::now() + HEARTBEAT;
     }
 }
 
-async fn next(server: &Server, from: u64) -> Result<EventPage, registry::StoreError> {
+async fn next(
+    server: &Server,
+    reader: &mut Reader,
+    from: u64,
+) -> Result<EventPage, registry::StoreError> {
     server.store.wait_for_event(from).await?;
-    server.store.events(from, PAGE).await
+    let mut page = server.store.events(from, PAGE).await?;
+    reader.keep_readable(&*server.store, &mut page).await?;
+    Ok(page)
 }
 
 fn written(page: &EventPage) -> String {

@@ -1,13 +1,14 @@
 //! `GET /v1/claims/`: claims in order of creation, those that the filters let through.
 
 use claims::wire::{Field, Fields, Media, Problem, View, number, parse_moment, write_claim};
-use claims::{Name, Span, Status};
+use claims::{Name, Span, Status, Verb};
 use hyper::StatusCode;
 use registry::{Bounds, Filter, Page};
 
 use super::CLAIM_BYTES;
 use crate::answer::{Answer, json};
-use crate::server::{Asked, unavailable};
+use crate::asked::Asked;
+use crate::server::unavailable;
 
 /// How many claims are listed if nobody says.
 const LIMIT: usize = 10;
@@ -16,9 +17,11 @@ pub(crate) async fn list(asked: &Asked<'_>) -> Result<Answer, Problem> {
     let fields = Fields::parse(Media::Other, b"", asked.query)?;
     let count = whole(&fields, "limit", LIMIT)?.min(asked.server.config.list_max);
     let skip = whole(&fields, "offset", 0)?;
-    let Some(filter) = filter(&fields)? else {
+    asked.demand_something(Verb::Read)?;
+    let Some(mut filter) = filter(&fields)? else {
         return Ok(json(StatusCode::OK, "[]".into()));
     };
+    filter.readable = asked.caller.reads_only();
     let store = &asked.server.store;
     let vitals = store.vitals();
     let claims = store.claims(filter, Page { after: None, skip, count });
@@ -51,7 +54,8 @@ fn filter(fields: &Fields<'_>) -> Result<Option<Filter>, Problem> {
     else {
         return Ok(None);
     };
-    Ok(Some(Filter { resource, status, ttl, active_for, waited_for, created }))
+    let readable = None;
+    Ok(Some(Filter { resource, status, ttl, active_for, waited_for, created, readable }))
 }
 
 /// Bounds on a duration. None if even nothing is too long.

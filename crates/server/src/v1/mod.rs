@@ -3,6 +3,7 @@
 mod change;
 mod events;
 mod list;
+mod reader;
 mod register;
 mod renewals;
 mod resources;
@@ -19,24 +20,33 @@ pub(crate) use self::show::show;
 use std::time::Duration;
 
 use claims::wire::{Field, Fields, Problem, View, number};
-use claims::{Command, Standing};
+use claims::{Command, Refusal, Standing};
 use hyper::HeaderMap;
 
-use crate::server::{Asked, Server, unavailable};
+use crate::asked::Asked;
+use crate::audit::Act;
+use crate::server::{Server, unavailable};
 
 /// Runs a command; if it has patience, waits with it until the claim is granted.
 async fn submit(
-    server: &Server,
+    asked: &Asked<'_>,
     command: Command,
     patience: Option<Duration>,
 ) -> Result<Standing, Problem> {
+    let server = asked.server;
+    let act = Act::of(&command);
+    let _asking = asked.enter(&command);
     let answer = match patience {
         Some(patience) if !server.is_closing() => wait(server, command, patience).await?,
         _ => server.bell.wait_for(server.store.submit(command)).await.map_err(unavailable)?,
     };
     answer.map_err(|refusal| {
         server.metrics.refused(&refusal);
-        Problem::refused(&refusal)
+        let problem = Problem::refused(&refusal);
+        if let Refusal::Unknown { claim } | Refusal::KeeperMayOnlyRenew { claim } = refusal {
+            asked.denied(act.verb(), Some(claim), &[], &problem);
+        }
+        problem
     })
 }
 
@@ -86,7 +96,7 @@ fn view<'a>(asked: &'a Asked<'_>, standing: &'a Standing, key: Option<&'a str>) 
     View {
         claim: &standing.claim,
         place: standing.place.as_ref(),
-        base: asked.base,
+        base: asked.base_for(key),
         key,
         now: standing.now,
     }

@@ -1,7 +1,7 @@
 //! `POST /v1/renewals`: many leases in one request. Each is answered for itself, in order.
 
 use claims::wire::{Field, Fields, Handle, Problem, View, number, write_renewal};
-use claims::{Command, Owner, Refusal, Ttl};
+use claims::{Command, Owner, Refusal, Ttl, Verb};
 use hyper::StatusCode;
 use registry::Pending;
 use serde::Deserialize;
@@ -9,8 +9,10 @@ use serde_json::value::RawValue;
 
 use super::show::not_found;
 use crate::answer::{Answer, json};
+use crate::asked::Asked;
+use crate::audit::Asking;
 use crate::keys::hash_of;
-use crate::server::{Asked, unavailable};
+use crate::server::unavailable;
 
 /// One renewal: an address (or the end of one), and a ttl if it is not that of the others.
 #[derive(Deserialize)]
@@ -21,6 +23,7 @@ struct Entry<'a> {
 }
 
 pub(crate) async fn renew_many(asked: &Asked<'_>, body: &[u8]) -> Result<Answer, Problem> {
+    asked.demand_something(Verb::Claim)?;
     let fields = Fields::parse(asked.media, body, asked.query)?;
     let Some(Field::Json(list)) = fields.get("claims") else {
         return Err(blamed("A list of claims is required"));
@@ -35,11 +38,14 @@ pub(crate) async fn renew_many(asked: &Asked<'_>, body: &[u8]) -> Result<Answer,
     let ttl = ttl.map(|ttl| read_ttl(&ttl)).transpose()?;
 
     // All are asked before the first is waited for: one sync for all of them.
-    let asked_for: Vec<Result<Pending<'_, registry::Answer>, Problem>> = entries
+    let owned = owned(asked, entries.into_iter().map(|entry| renewal(entry, ttl))).await;
+    let asked_for: Vec<Result<Renewal<'_>, Problem>> = owned
         .into_iter()
-        .map(|entry| {
-            let command = renewal(entry, ttl)?;
-            Ok(asked.server.store.submit(command))
+        .map(|owned| {
+            let (owner, ttl) = owned?;
+            let command = Command::Renew(owner, ttl);
+            let asking = asked.enter(&command);
+            Ok(Renewal { owner, answer: asked.server.store.submit(command), _asking: asking })
         })
         .collect();
     let mut body = String::with_capacity(64 * asked_for.len() + 32);
@@ -49,7 +55,10 @@ pub(crate) async fn renew_many(asked: &Asked<'_>, body: &[u8]) -> Result<Answer,
             body.push(',');
         }
         let answer = match renewal {
-            Ok(renewal) => told(asked, asked.server.bell.wait_for(renewal).await, &mut body),
+            Ok(renewal) => {
+                let answer = asked.server.bell.wait_for(renewal.answer).await;
+                told(asked, renewal.owner, answer, &mut body)
+            }
             Err(problem) => Err(problem),
         };
         if let Err(problem) = answer {
@@ -61,18 +70,52 @@ pub(crate) async fn renew_many(asked: &Asked<'_>, body: &[u8]) -> Result<Answer,
     Ok(json(StatusCode::OK, body))
 }
 
+/// A renewal on its way.
+struct Renewal<'a> {
+    owner: Owner,
+    answer: Pending<'a, registry::Answer>,
+    _asking: Option<Asking<'a>>,
+}
+
+/// Those renewals that the caller may ask for. All are looked at together, too.
+async fn owned(
+    asked: &Asked<'_>,
+    renewals: impl Iterator<Item = Result<(Owner, Option<Ttl>), Problem>>,
+) -> Vec<Result<(Owner, Option<Ttl>), Problem>> {
+    let looks: Vec<_> = renewals
+        .map(|renewal| renewal.map(|(owner, ttl)| (owner, ttl, asked.look_at_own(owner))))
+        .collect();
+    let mut owned = Vec::with_capacity(looks.len());
+    for look in looks {
+        owned.push(match look {
+            Ok((owner, ttl, Some(look))) => {
+                asked.judge_own(owner, look.await).map(|()| (owner, ttl))
+            }
+            Ok((owner, ttl, None)) => Ok((owner, ttl)),
+            Err(problem) => Err(problem),
+        });
+    }
+    owned
+}
+
 fn told(
     asked: &Asked<'_>,
+    owner: Owner,
     answer: Result<registry::Answer, registry::StoreError>,
     body: &mut String,
 ) -> Result<(), Problem> {
-    let standing = answer.map_err(unavailable)?.map_err(|refusal| Problem::refused(&refusal))?;
+    let standing = answer.map_err(unavailable)?.map_err(|refusal| {
+        if matches!(refusal, Refusal::Unknown { .. }) {
+            return asked.unknown(Verb::Claim, owner.claim);
+        }
+        Problem::refused(&refusal)
+    })?;
     let (claim, now) = (&standing.claim, standing.now);
     write_renewal(body, &View { claim, place: None, base: asked.base, key: None, now });
     Ok(())
 }
 
-fn renewal(entry: &RawValue, ttl: Option<Ttl>) -> Result<Command, Problem> {
+fn renewal(entry: &RawValue, ttl: Option<Ttl>) -> Result<(Owner, Option<Ttl>), Problem> {
     let entry: Entry<'_> = match serde_json::from_str::<String>(entry.get()) {
         Ok(claim) => Entry { claim, ttl: None },
         Err(_) => serde_json::from_str(entry.get()).map_err(|_| blamed("Not a claim"))?,
@@ -81,7 +124,7 @@ fn renewal(entry: &RawValue, ttl: Option<Ttl>) -> Result<Command, Problem> {
     let claim = handle.claim;
     let Some(key) = handle.key else { return Err(Problem::refused(&Refusal::Unknown { claim })) };
     let own = entry.ttl.map(|ttl| read_ttl(&Field::Json(ttl))).transpose()?;
-    Ok(Command::Renew(Owner { claim, key: hash_of(key) }, own.or(ttl)))
+    Ok((Owner { claim, key: hash_of(key) }, own.or(ttl)))
 }
 
 fn read_ttl(field: &Field<'_>) -> Result<Ttl, Problem> {

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use claims::wire::{Fields, Media, Problem, View, write_claim, write_seconds, write_text};
-use claims::{Claim, ClaimId, Name, Phase, Place, Span, Status};
+use claims::{Claim, ClaimId, Name, Phase, Place, Span, Status, Verb};
 use hyper::StatusCode;
-use registry::{Bounds, Filter, Page};
+use registry::{Bounds, Filter, Page, ResourceReport};
 
 use super::list::whole;
 use crate::answer::{Answer, json};
-use crate::server::{Asked, unavailable};
+use crate::asked::Asked;
+use crate::server::unavailable;
 
 /// How many resources are listed if nobody says.
 const LIMIT: usize = 100;
@@ -19,13 +20,14 @@ const QUEUE: usize = 100;
 const HOLDS: usize = 100;
 
 pub(crate) async fn resources(asked: &Asked<'_>) -> Result<Answer, Problem> {
+    asked.demand_something(Verb::Read)?;
     let fields = Fields::parse(Media::Other, b"", asked.query)?;
     let page = Page {
         after: fields.text("after").map(Name::new).transpose().map_err(|r| Problem::refused(&r))?,
         skip: whole(&fields, "offset", 0)?,
         count: whole(&fields, "limit", LIMIT)?.min(asked.server.config.list_max),
     };
-    let reports = asked.server.store.resources(page).await.map_err(unavailable)?;
+    let reports = readable(asked, page).await?;
     let mut body = String::from("[");
     for (nth, report) in reports.iter().enumerate() {
         body.push_str(if nth > 0 { ",{\"resource\":" } else { "{\"resource\":" });
@@ -37,8 +39,36 @@ pub(crate) async fn resources(asked: &Asked<'_>) -> Result<Answer, Problem> {
     Ok(json(StatusCode::OK, body))
 }
 
+/// A page of what the caller may read.
+async fn readable(asked: &Asked<'_>, page: Page<Name>) -> Result<Vec<ResourceReport>, Problem> {
+    let store = &asked.server.store;
+    if asked.caller.may_everything(Verb::Read) {
+        return store.resources(page).await.map_err(unavailable);
+    }
+    let Page { mut after, mut skip, count } = page;
+    let mut found = Vec::new();
+    while found.len() < count {
+        let piece = Page { after, skip: 0, count: asked.server.config.list_max };
+        let reports = store.resources(piece).await.map_err(unavailable)?;
+        let Some(last) = reports.last() else { break };
+        after = Some(last.name.clone());
+        for report in reports {
+            if !asked.caller.may(Verb::Read, std::slice::from_ref(&report.name)) {
+                continue;
+            }
+            match skip {
+                0 => found.push(report),
+                _ => skip -= 1,
+            }
+        }
+    }
+    found.truncate(count);
+    Ok(found)
+}
+
 pub(crate) async fn resource(asked: &Asked<'_>, encoded: &str) -> Result<Answer, Problem> {
     let name = decoded(encoded)?;
+    asked.demand(Verb::Read, std::slice::from_ref(&name))?;
     let store = &asked.server.store;
     let (report, vitals) = (store.resource(name.clone(), QUEUE), store.vitals());
     let report = report.await.map_err(unavailable)?;
@@ -55,15 +85,18 @@ pub(crate) async fn resource(asked: &Asked<'_>, encoded: &str) -> Result<Answer,
         }
         write_claim(body, &View { claim, place, base: asked.base, key: None, now });
     };
-    for holder in &report.holders {
+    // A claim that reaches beyond what the caller may read is counted, not shown.
+    for holder in report.holders.iter().filter(|claim| asked.may_read(claim)) {
         show(&mut body, holder, None);
     }
     body.push_str("],\"queue\":[");
-    for (nth, waiter) in report.queue.iter().enumerate() {
+    let queue = report.queue.iter().enumerate();
+    for (nth, waiter) in queue.filter(|(_, claim)| asked.may_read(claim)) {
         let place = Place { position: nth + 1, holders: ids.clone() };
         show(&mut body, waiter, Some(&place));
     }
-    let _ = write!(body, "],\"waiting\":{},\"usual_hold\":", report.waiting);
+    let _ = write!(body, "],\"holding\":{}", report.holders.len());
+    let _ = write!(body, ",\"waiting\":{},\"usual_hold\":", report.waiting);
     match usual {
         Some(span) => write_seconds(&mut body, i64::try_from(span.as_micros()).unwrap_or(i64::MAX)),
         None => body.push_str("null"),
