@@ -117,13 +117,12 @@ async fn main() -> ExitCode {
 
 async fn run(out: &mut Out) -> anyhow::Result<()> {
     let Some(matches) = parse(Arguments::command(), out)? else { return Ok(()) };
-    match Arguments::from_arg_matches(&matches)?.command {
-        Action::Serve(wish) => serve(*wish, out).await,
-        command => {
-            log_at(LevelFilter::INFO);
-            dispatch(command, out).await
-        }
+    let command = Arguments::from_arg_matches(&matches)?.command;
+    if let Action::Serve(wish) = command {
+        return serve(*wish, out).await;
     }
+    log_at(LevelFilter::INFO);
+    dispatch(command, out).await
 }
 
 /// Reads the command line. None if it asked for help, which has been given.

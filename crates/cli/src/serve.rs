@@ -76,10 +76,8 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     let bound = TcpListener::bind(address).await;
     bound.map_err(|error| {
-        let exit = match error.kind() {
-            io::ErrorKind::PermissionDenied => Exit::Denied,
-            _ => Exit::Unavailable,
-        };
+        let denied = error.kind() == io::ErrorKind::PermissionDenied;
+        let exit = if denied { Exit::Denied } else { Exit::Unavailable };
         exit.because(format!("cannot listen on {address} ({error}): choose another --listen"))
     })
 }
