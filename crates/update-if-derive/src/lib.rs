@@ -54,9 +54,9 @@ fn resource(input: &DeriveInput) -> Result<Tokens> {
                 ::update_if::Column::derived(#table, #name);
         }
     });
-    let values = columns.iter().map(|Column { ident, .. }| {
-        quote!(::update_if::Field::to_value(&self.#ident))
-    });
+    let values = columns
+        .iter()
+        .map(|Column { ident, .. }| quote!(::update_if::Field::to_value(&self.#ident)));
     let reads = columns.iter().map(|Column { ident, name, .. }| {
         quote! {
             #ident: ::update_if::Field::from_value(values.next().unwrap_or(::update_if::Value::Null))
@@ -66,9 +66,9 @@ fn resource(input: &DeriveInput) -> Result<Tokens> {
     let parameters = keys.iter().map(|Column { ident, kind, .. }| {
         quote!(#ident: impl ::update_if::Literal<<#kind as ::update_if::Field>::Base>)
     });
-    let arguments = keys.iter().map(|Column { ident, kind, .. }| {
-        quote!(.keyed::<<#kind as ::update_if::Field>::Base>(#ident))
-    });
+    let arguments = keys.iter().map(
+        |Column { ident, kind, .. }| quote!(.keyed::<<#kind as ::update_if::Field>::Base>(#ident)),
+    );
 
     Ok(quote! {
         #[allow(dead_code)]
@@ -87,8 +87,10 @@ fn resource(input: &DeriveInput) -> Result<Tokens> {
         }
 
         impl ::update_if::Resource for #resource {
-            const TABLE: &'static ::update_if::Table =
-                &::update_if::Table::derived(#table, #noun, &[#(#specs),*]);
+            const TABLE: &'static ::update_if::Table = {
+                const COLUMNS: &'static [::update_if::ColumnSpec] = &[#(#specs),*];
+                &::update_if::Table::derived(#table, #noun, COLUMNS)
+            };
 
             fn values(&self) -> ::std::vec::Vec<::update_if::Value> {
                 ::std::vec![#(#values),*]

@@ -2,7 +2,7 @@
 
 use sqlx::{Acquire, Connection, Transaction};
 
-use crate::explain::{Explanation, Question};
+use crate::explain::Explanation;
 use crate::{Answer, Backend, Error, Update, render};
 
 /// Conditional updates in one transaction: all hold and happen, in their order, or none does.
@@ -69,15 +69,23 @@ impl Group {
         A: Acquire<'c, Database = DB> + Send,
         DB: Backend,
     {
+        let mut connection = at.acquire().await.map_err(Error::Unavailable)?;
+        self.run_on::<DB>(&mut connection).await
+    }
+
+    /// [`run`](Self::run), for code that is generic over the database.
+    pub async fn run_on<DB: Backend>(
+        &self,
+        connection: &mut DB::Connection,
+    ) -> Result<GroupAnswer, Error> {
         // Rendered first: a statement that cannot be meant must not be found out half way.
         for update in &self.updates {
             render::update(update, DB::DIALECT, &[])?;
         }
-        let mut connection = at.acquire().await.map_err(Error::Unavailable)?;
         let attempts = if connection.is_in_transaction() { 1 } else { self.attempts };
         let mut attempt = 1;
         loop {
-            match self.attempt::<DB>(&mut connection).await {
+            match self.attempt::<DB>(connection).await {
                 Err(Error::Conflict(_)) if attempt < attempts => attempt += 1,
                 outcome => return outcome,
             }
@@ -115,10 +123,7 @@ impl Group {
             let sql = render::update(update, DB::DIALECT, &[])?;
             let matched = DB::run(transaction, sql).await.map_err(Error::unchanged::<DB>)?;
             if matched == 0 {
-                let question = Question::new(update, DB::DIALECT)?;
-                let rows = DB::fetch(transaction, question.sql.clone(), &question.kinds).await;
-                let rows = rows.map_err(Error::unchanged::<DB>)?;
-                let explanation = Box::new(question.answer(rows));
+                let explanation = Box::new(update.explain_on::<DB>(transaction).await?);
                 return Ok(GroupAnswer::Refused { place, explanation });
             }
             answers.push(Answer { matched });

@@ -1,4 +1,42 @@
-//! Change a row only if it still is what you expect, in one statement, on SQLite, PostgreSQL and MySQL.
+//! Change a row only if it still is what you expect, in one statement, on SQLite, PostgreSQL, MySQL and MariaDB.
+//!
+//! ```
+//! use update_if::{Dialect, Resource, exists};
+//!
+//! #[derive(Resource)]
+//! #[resource(table = "volumes")]
+//! struct Volume {
+//!     #[resource(key)]
+//!     id: String,
+//!     status: String,
+//!     previous_status: Option<String>,
+//! }
+//!
+//! #[derive(Resource)]
+//! #[resource(table = "snapshots")]
+//! struct Snapshot {
+//!     #[resource(key)]
+//!     id: String,
+//!     volume_id: String,
+//! }
+//!
+//! let update = Volume::update("v1")
+//!     .set(Volume::STATUS.to("deleting"))
+//!     .set(Volume::PREVIOUS_STATUS.to(Volume::STATUS))
+//!     .expect(Volume::STATUS.is_any_of(["available", "error"]))
+//!     .filter(!exists(Snapshot::TABLE).filter(Snapshot::VOLUME_ID.eq(Volume::ID)));
+//!
+//! let sql = update.render(Dialect::Sqlite).unwrap();
+//! assert!(sql.text.starts_with(r#"UPDATE "volumes" SET "previous_status" = "volumes"."status", "status" = ?"#));
+//! ```
+//!
+//! Building and rendering need no driver. With one of the features `sqlite`, `postgres` and `mysql` a statement is run
+//! over your own pool, connection or transaction of `sqlx`: `update.run(&pool)` answers how many rows matched, and
+//! `update.explain(&pool)` why none did. An object that was loaded knows what has changed since (`Loaded`), and several
+//! updates happen together or not at all (`Group`).
+//!
+//! All conditions of a statement and its change are one step for the database, so nobody can come in between. What is
+//! promised beyond that, and what is not, is in the project's `docs/guarantees.md`.
 #![forbid(unsafe_code)]
 
 // Lets the derive name this crate from inside it.
@@ -32,7 +70,7 @@ pub use render::{Dialect, Sql};
 pub use statement::{
     Assignment, Case, Column, ColumnRef, Comparison, Compatibility, Condition, Deleted,
     Expectation, Expected, Expr, Expression, Nulls, Operator, Resource, Subselect, Table, Update,
-    WrongColumn, all, any, case, column, exists, not, now,
+    WrongColumn, all, any, case, column, exists, not, now, value,
 };
 #[doc(hidden)]
 pub use statement::{ColumnSpec, Role};

@@ -207,7 +207,10 @@ impl<R: Resource> ConditionalUpdate<'_, R> {
 
 /// The values, if the database has nothing to decide.
 fn plain(assignments: &[Assignment]) -> Option<Vec<Value>> {
-    assignments.iter().map(|set| if let Expr::Value(value) = &set.value { Some(value.clone()) } else { None }).collect()
+    assignments
+        .iter()
+        .map(|set| if let Expr::Value(value) = &set.value { Some(value.clone()) } else { None })
+        .collect()
 }
 
 /// The update, and the row as the update left it: the row is locked until the commit.

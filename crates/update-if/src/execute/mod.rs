@@ -13,8 +13,8 @@ pub use backend::Backend;
 pub use error::{Error, Verdict};
 use sqlx::Acquire;
 
-use crate::explain::Explanation;
-use crate::{Update, render};
+use crate::explain::{Explanation, Question};
+use crate::{Sql, Update, render};
 
 /// What came of a conditional update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +39,18 @@ impl Update {
         A: Acquire<'c, Database = DB> + Send,
         DB: Backend,
     {
+        // What cannot be meant needs no connection to be refused.
         let sql = render::update(self, DB::DIALECT, &[])?;
         let mut connection = at.acquire().await.map_err(Error::Unavailable)?;
-        let matched = DB::run(&mut connection, sql).await.map_err(Error::of::<DB>)?;
-        Ok(Answer { matched })
+        send::<DB>(&mut connection, sql).await
+    }
+
+    /// [`run`](Self::run), for code that is generic over the database.
+    pub async fn run_on<DB: Backend>(
+        &self,
+        connection: &mut DB::Connection,
+    ) -> Result<Answer, Error> {
+        send::<DB>(connection, render::update(self, DB::DIALECT, &[])?).await
     }
 
     /// Why it did not happen: one further statement, one snapshot. By then the row may have changed again; if all
@@ -52,9 +60,22 @@ impl Update {
         A: Acquire<'c, Database = DB> + Send,
         DB: Backend,
     {
-        let question = crate::explain::Question::new(self, DB::DIALECT)?;
         let mut connection = at.acquire().await.map_err(Error::Unavailable)?;
-        let rows = DB::fetch(&mut connection, question.sql.clone(), &question.kinds).await;
+        self.explain_on::<DB>(&mut connection).await
+    }
+
+    /// [`explain`](Self::explain), for code that is generic over the database.
+    pub async fn explain_on<DB: Backend>(
+        &self,
+        connection: &mut DB::Connection,
+    ) -> Result<Explanation, Error> {
+        let question = Question::new(self, DB::DIALECT)?;
+        let rows = DB::fetch(connection, question.sql.clone(), &question.kinds).await;
         Ok(question.answer(rows.map_err(Error::unchanged::<DB>)?))
     }
+}
+
+async fn send<DB: Backend>(connection: &mut DB::Connection, sql: Sql) -> Result<Answer, Error> {
+    let matched = DB::run(connection, sql).await.map_err(Error::of::<DB>)?;
+    Ok(Answer { matched })
 }

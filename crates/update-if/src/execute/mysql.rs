@@ -6,8 +6,8 @@ use sqlx::mysql::{MySqlArguments, MySqlDatabaseError, MySqlRow};
 use sqlx::types::time::PrimitiveDateTime;
 use sqlx::{Arguments, MySql, Row, TypeInfo, ValueRef};
 
-use super::backend::{self, Backend, datetime, moment};
 use super::Verdict;
+use super::backend::{self, Backend, datetime, moment};
 use crate::{Dialect, Value};
 
 impl Backend for MySql {

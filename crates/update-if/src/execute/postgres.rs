@@ -6,8 +6,8 @@ use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::types::time::{OffsetDateTime, PrimitiveDateTime};
 use sqlx::{Arguments, Postgres, Row, TypeInfo, ValueRef};
 
-use super::backend::{self, Backend, datetime, moment};
 use super::Verdict;
+use super::backend::{self, Backend, datetime, moment};
 use crate::{Dialect, Value};
 
 impl Backend for Postgres {

@@ -5,8 +5,8 @@ use std::future::Future;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments, Row, Sqlite, TypeInfo, ValueRef};
 
-use super::backend::{self, Backend};
 use super::Verdict;
+use super::backend::{self, Backend};
 use crate::{Dialect, Value};
 
 impl Backend for Sqlite {

@@ -81,7 +81,9 @@ impl Explanation {
             .map(|finding| format!("{} of {rows} fail: {}", rows - finding.held, finding.says))
             .collect();
         if reasons.is_empty() {
-            return format!("no {noun} could {wish}: there are {rows}, and none is excluded by now");
+            return format!(
+                "no {noun} could {wish}: there are {rows}, and none is excluded by now"
+            );
         }
         format!("no {noun} can {wish}: {}", reasons.join("; "))
     }

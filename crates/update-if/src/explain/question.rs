@@ -99,10 +99,9 @@ fn counted(part: &Part) -> Option<&Subselect> {
         match condition {
             Condition::Exists(subselect) => Some(subselect),
             Condition::Not(condition) | Condition::Because(_, condition) => of(condition),
-            Condition::Is(..)
-            | Condition::Compare(..)
-            | Condition::All(_)
-            | Condition::Any(_) => None,
+            Condition::Is(..) | Condition::Compare(..) | Condition::All(_) | Condition::Any(_) => {
+                None
+            }
         }
     }
     if let Part::Own(condition) = part { of(condition) } else { None }

@@ -116,9 +116,8 @@ fn describe(condition: &Condition) -> String {
 }
 
 fn of_expected(expected: &Expected) -> String {
-    let list = |values: &[Value]| {
-        values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
-    };
+    let list =
+        |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
     match expected {
         Expected::Value(value) => value.to_string(),
         Expected::AnyOf(values) if values.is_empty() => "what cannot be: one of nothing".into(),

@@ -8,7 +8,7 @@
 
 use super::Writer;
 use crate::statement::{ColumnSpec, walk};
-use crate::{Assignment, Dialect, Expr, Invalid, Update};
+use crate::{Assignment, Dialect, Expr, Invalid, Update, Value};
 
 impl<'a> Writer<'a> {
     pub(super) fn assignments(&mut self, update: &'a Update) -> Result<(), Invalid> {
@@ -26,7 +26,9 @@ impl<'a> Writer<'a> {
             self.name(&column.name)?;
             self.push(" = ");
             let spec = self.own.spec(&column.name)?;
-            if is_read_later && self.dialect.assigns_in_order() {
+            if matches!(value, Expr::Value(Value::Null)) && !is_read_later {
+                self.push("NULL");
+            } else if is_read_later && self.dialect.assigns_in_order() {
                 self.saving(spec, value)?;
             } else {
                 self.expr(value, Some(spec))?;
@@ -48,11 +50,14 @@ impl<'a> Writer<'a> {
         self.own_column(name)
     }
 
-    /// The value, and the old value of the column in a variable. Both branches are the same: the test only saves.
+    /// The value, and the old value of the column in a variable. Both branches are the same: the test only saves. (A test
+    /// by `IS NULL` would not: MySQL leaves it out, and the assignment in it, where the column cannot be NULL.)
     fn saving(&mut self, column: &ColumnSpec, value: &Expr) -> Result<(), Invalid> {
         self.push(&format!("IF((@update_if_{} := ", self.saved.len()));
         self.own_column(&column.name)?;
-        self.push(") IS NULL, ");
+        self.push(") <=> ");
+        self.own_column(&column.name)?;
+        self.push(", ");
         self.expr(value, Some(column))?;
         self.push(", ");
         self.expr(value, Some(column))?;

@@ -1,7 +1,9 @@
 //! Conditions in SQL, NULL and all.
 
 use super::Writer;
-use crate::{ColumnRef, Comparison, Compatibility, Condition, Expected, Expr, Invalid, Nulls, Value};
+use crate::{
+    ColumnRef, Comparison, Compatibility, Condition, Expected, Expr, Invalid, Nulls, Value,
+};
 
 impl Writer<'_> {
     pub(crate) fn condition(&mut self, condition: &Condition) -> Result<(), Invalid> {

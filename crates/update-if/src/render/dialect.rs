@@ -44,6 +44,17 @@ impl Dialect {
         }
     }
 
+    pub(crate) fn postgres_type(kind: crate::Kind) -> &'static str {
+        match kind {
+            crate::Kind::Bool => "boolean",
+            crate::Kind::Int => "bigint",
+            crate::Kind::Float => "double precision",
+            crate::Kind::Text => "text",
+            crate::Kind::Bytes => "bytea",
+            crate::Kind::Moment => "timestamptz",
+        }
+    }
+
     /// Keeps a derived table a table. From 5.7 on MySQL merges it into the statement, and then refuses to read what it
     /// updates; a limit is what it cannot merge.
     pub(crate) fn unmerged(self) -> &'static str {

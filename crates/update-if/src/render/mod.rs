@@ -80,8 +80,7 @@ impl<'a> Writer<'a> {
             let (table, found) = (update.table.name.to_string(), update.key.len());
             return Err(Invalid::WrongKey { table, expected, found });
         }
-        for (place, (column, value)) in
-            update.table.in_role(Role::Key).zip(&update.key).enumerate()
+        for (place, (column, value)) in update.table.in_role(Role::Key).zip(&update.key).enumerate()
         {
             if place > 0 {
                 self.push(" AND ");

@@ -121,8 +121,7 @@ impl<'a> Writer<'a> {
     ) -> Result<(), Invalid> {
         self.fits(value, beside)?;
         if value.is_null() {
-            self.push("NULL");
-            return Ok(());
+            return self.null_beside(beside);
         }
         match beside.and_then(|column| column.postgres.as_deref()) {
             Some(cast) if self.dialect == Dialect::Postgres => {
@@ -137,12 +136,23 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// NULL, with a type where PostgreSQL would guess one: a `CASE` of nothing but NULL is a text to it.
+    fn null_beside(&mut self, beside: Option<&ColumnSpec>) -> Result<(), Invalid> {
+        let type_name = beside.filter(|_| self.dialect == Dialect::Postgres).and_then(|column| {
+            column.postgres.as_deref().or_else(|| column.kind.map(Dialect::postgres_type))
+        });
+        let Some(type_name) = type_name else {
+            self.push("NULL");
+            return Ok(());
+        };
+        self.push("CAST(NULL AS ");
+        self.type_name(type_name)?;
+        self.push(")");
+        Ok(())
+    }
+
     /// An expression. `beside` is the column that it is assigned to or compared with.
-    pub(crate) fn expr(
-        &mut self,
-        expr: &Expr,
-        beside: Option<&ColumnSpec>,
-    ) -> Result<(), Invalid> {
+    pub(crate) fn expr(&mut self, expr: &Expr, beside: Option<&ColumnSpec>) -> Result<(), Invalid> {
         self.deeper(|writer| match expr {
             Expr::Value(value) => writer.value(value, beside),
             Expr::Column(column) => writer.column(column),

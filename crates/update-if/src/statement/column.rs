@@ -31,11 +31,7 @@ pub struct Assignment {
 impl<T: Field, R> Column<T, R> {
     #[doc(hidden)]
     pub const fn derived(table: &'static str, name: &'static str) -> Self {
-        Self {
-            table: Some(Cow::Borrowed(table)),
-            name: Cow::Borrowed(name),
-            types: PhantomData,
-        }
+        Self { table: Some(Cow::Borrowed(table)), name: Cow::Borrowed(name), types: PhantomData }
     }
 
     pub(crate) fn of(table: Cow<'static, str>, name: Cow<'static, str>) -> Self {

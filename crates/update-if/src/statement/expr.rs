@@ -70,6 +70,11 @@ pub fn now() -> Expression<crate::Moment> {
     Expression { inner: Expr::Now, base: PhantomData }
 }
 
+/// A plain value that begins an expression: `value(100) - Quota::IN_USE`.
+pub fn value<Base>(literal: impl crate::Literal<Base>) -> Expression<Base> {
+    Expression { inner: Expr::Value(literal.into_value()), base: PhantomData }
+}
+
 /// An expression that knows its type.
 #[derive(Debug, Clone)]
 pub struct Expression<Base, Inner = Expr> {

@@ -11,7 +11,7 @@ pub use column::{Assignment, Column, column};
 pub use condition::{
     Comparison, Condition, Expectation, Expected, Nulls, Subselect, all, any, exists, not,
 };
-pub use expr::{Case, ColumnRef, Expr, Expression, Operator, case, now};
+pub use expr::{Case, ColumnRef, Expr, Expression, Operator, case, now, value};
 pub use table::{ColumnSpec, Resource, Role, Table, WrongColumn};
 pub(crate) use update::Fence;
 pub use update::{Compatibility, Deleted, Update};

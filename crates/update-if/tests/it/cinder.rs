@@ -6,124 +6,124 @@ use crate::databases::World;
 
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "volumes")]
-pub struct Volume {
+pub(crate) struct Volume {
     #[resource(key)]
-    pub id: String,
-    pub status: String,
-    pub previous_status: Option<String>,
-    pub size: i64,
-    pub availability_zone: Option<String>,
-    pub host: Option<String>,
-    pub cluster_name: Option<String>,
-    pub attach_status: Option<String>,
-    pub migration_status: Option<String>,
-    pub group_id: Option<String>,
-    pub volume_type_id: Option<String>,
-    pub multiattach: bool,
-    pub fence: Option<i64>,
-    pub terminated_at: Option<Moment>,
+    pub(crate) id: String,
+    pub(crate) status: String,
+    pub(crate) previous_status: Option<String>,
+    pub(crate) size: i64,
+    pub(crate) availability_zone: Option<String>,
+    pub(crate) host: Option<String>,
+    pub(crate) cluster_name: Option<String>,
+    pub(crate) attach_status: Option<String>,
+    pub(crate) migration_status: Option<String>,
+    pub(crate) group_id: Option<String>,
+    pub(crate) volume_type_id: Option<String>,
+    pub(crate) multiattach: bool,
+    pub(crate) fence: Option<i64>,
+    pub(crate) terminated_at: Option<Moment>,
     #[resource(updated_at)]
-    pub updated_at: Option<Moment>,
+    pub(crate) updated_at: Option<Moment>,
     #[resource(deleted)]
-    pub deleted: bool,
+    pub(crate) deleted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "snapshots")]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     #[resource(key)]
-    pub id: String,
-    pub volume_id: String,
-    pub status: String,
+    pub(crate) id: String,
+    pub(crate) volume_id: String,
+    pub(crate) status: String,
     #[resource(updated_at)]
-    pub updated_at: Option<Moment>,
+    pub(crate) updated_at: Option<Moment>,
     #[resource(deleted)]
-    pub deleted: bool,
+    pub(crate) deleted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "volume_attachment", noun = "attachment")]
-pub struct Attachment {
+pub(crate) struct Attachment {
     #[resource(key)]
-    pub id: String,
-    pub volume_id: String,
-    pub attach_status: String,
-    pub deleted: bool,
+    pub(crate) id: String,
+    pub(crate) volume_id: String,
+    pub(crate) attach_status: String,
+    pub(crate) deleted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "backups")]
-pub struct Backup {
+pub(crate) struct Backup {
     #[resource(key)]
-    pub id: String,
-    pub volume_id: String,
-    pub status: String,
-    pub size: i64,
+    pub(crate) id: String,
+    pub(crate) volume_id: String,
+    pub(crate) status: String,
+    pub(crate) size: i64,
 }
 
 /// A table whose name is a word of SQL.
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "groups", noun = "group")]
-pub struct Group {
+pub(crate) struct Group {
     #[resource(key)]
-    pub id: String,
-    pub status: String,
-    pub source_group_id: Option<String>,
+    pub(crate) id: String,
+    pub(crate) status: String,
+    pub(crate) source_group_id: Option<String>,
     #[resource(updated_at)]
-    pub updated_at: Option<Moment>,
+    pub(crate) updated_at: Option<Moment>,
     #[resource(deleted)]
-    pub deleted: bool,
+    pub(crate) deleted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "services")]
-pub struct Service {
+pub(crate) struct Service {
     #[resource(key)]
-    pub id: i64,
-    pub host: String,
-    pub cluster_name: Option<String>,
-    pub replication_status: Option<String>,
-    pub active_backend_id: Option<String>,
-    pub frozen: bool,
-    pub disabled: bool,
+    pub(crate) id: i64,
+    pub(crate) host: String,
+    pub(crate) cluster_name: Option<String>,
+    pub(crate) replication_status: Option<String>,
+    pub(crate) active_backend_id: Option<String>,
+    pub(crate) frozen: bool,
+    pub(crate) disabled: bool,
     #[resource(updated_at)]
-    pub updated_at: Option<Moment>,
+    pub(crate) updated_at: Option<Moment>,
 }
 
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "quotas")]
-pub struct Quota {
+pub(crate) struct Quota {
     #[resource(key)]
-    pub id: String,
-    pub in_use: i64,
+    pub(crate) id: String,
+    pub(crate) in_use: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "metadata")]
-pub struct Metadata {
+pub(crate) struct Metadata {
     #[resource(key)]
-    pub id: i64,
-    pub volume_id: String,
+    pub(crate) id: i64,
+    pub(crate) volume_id: String,
     /// A column whose name is a word of SQL.
     #[resource(column = "key")]
-    pub name: String,
-    pub value: Option<String>,
-    pub deleted_at: Option<Moment>,
+    pub(crate) name: String,
+    pub(crate) value: Option<String>,
+    pub(crate) deleted_at: Option<Moment>,
     #[resource(deleted)]
-    pub deleted: bool,
+    pub(crate) deleted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Resource)]
 #[resource(table = "volume_types")]
-pub struct VolumeType {
+pub(crate) struct VolumeType {
     #[resource(key)]
-    pub id: String,
-    pub qos_specs_id: Option<String>,
-    pub deleted: bool,
+    pub(crate) id: String,
+    pub(crate) qos_specs_id: Option<String>,
+    pub(crate) deleted: bool,
 }
 
 /// Makes the tables, and the volume of the original's tests: available, size 1, detached.
-pub async fn tables<DB: Backend>(world: &World<DB>) {
+pub(crate) async fn tables<DB: Backend>(world: &World<DB>) {
     let moment = match DB::DIALECT {
         update_if::Dialect::Sqlite => "TEXT",
         update_if::Dialect::Postgres => "TIMESTAMPTZ",
@@ -181,7 +181,7 @@ pub async fn tables<DB: Backend>(world: &World<DB>) {
 }
 
 /// Another volume like the first.
-pub async fn volume<DB: Backend>(world: &World<DB>, id: &str) {
+pub(crate) async fn volume<DB: Backend>(world: &World<DB>, id: &str) {
     let at = "'2026-01-02 03:04:05.000000'";
     world
         .sql(&format!(
@@ -191,23 +191,23 @@ pub async fn volume<DB: Backend>(world: &World<DB>, id: &str) {
         .await;
 }
 
-pub async fn snapshot<DB: Backend>(world: &World<DB>, id: &str, volume: &str) {
+pub(crate) async fn snapshot<DB: Backend>(world: &World<DB>, id: &str, volume: &str) {
     let values = format!("('{id}', '{volume}', 'available')");
     world.sql(&format!("INSERT INTO snapshots (id, volume_id, status) VALUES {values}")).await;
 }
 
 /// The row as the database has it.
-pub async fn stored<DB: Backend>(world: &World<DB>, id: &str) -> Volume {
+pub(crate) async fn stored<DB: Backend>(world: &World<DB>, id: &str) -> Volume {
     loaded(world, id).await.into_inner()
 }
 
-pub async fn loaded<DB: Backend>(world: &World<DB>, id: &str) -> Loaded<Volume> {
+pub(crate) async fn loaded<DB: Backend>(world: &World<DB>, id: &str) -> Loaded<Volume> {
     let loaded = Loaded::of(&Volume::update(id), &world.pool).await.unwrap();
     loaded.expect("the volume is there")
 }
 
 /// A row of any resource, by the update that would change it.
-pub async fn row<R: Resource, DB: Backend>(world: &World<DB>, row: update_if::Update) -> R {
-    let loaded = Loaded::of(&row, &world.pool).await.unwrap();
+pub(crate) async fn row<R: Resource, DB: Backend>(world: &World<DB>, row: update_if::Update) -> R {
+    let loaded = Loaded::<R>::of(&row, &world.pool).await.unwrap();
     loaded.expect("the row is there").into_inner()
 }

@@ -21,15 +21,18 @@ use update_if::{Backend, Sql};
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A database of its own for one test.
-pub struct World<DB: sqlx::Database> {
-    pub pool: Pool<DB>,
-    pub server: &'static str,
+pub(crate) struct World<DB: sqlx::Database> {
+    pub(crate) pool: Pool<DB>,
+    pub(crate) server: &'static str,
+    /// Where the server listens, and what this test's database is called there.
+    pub(crate) socket: PathBuf,
+    pub(crate) name: String,
     _files: Option<tempfile::TempDir>,
 }
 
 impl<DB: Backend> World<DB> {
     /// Runs any SQL.
-    pub async fn sql(&self, text: &str) -> u64 {
+    pub(crate) async fn sql(&self, text: &str) -> u64 {
         let mut connection = self.pool.acquire().await.unwrap();
         let sql = Sql { text: text.to_owned(), values: Vec::new() };
         DB::run(&mut connection, sql).await.unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -48,7 +51,7 @@ fn fresh() -> String {
     format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-pub async fn sqlite() -> World<Sqlite> {
+pub(crate) async fn sqlite() -> World<Sqlite> {
     let files = tempfile::tempdir().unwrap();
     let options = SqliteConnectOptions::new()
         .filename(files.path().join("db"))
@@ -56,10 +59,16 @@ pub async fn sqlite() -> World<Sqlite> {
         .journal_mode(SqliteJournalMode::Wal)
         .busy_timeout(PATIENCE);
     let pool = pool().connect_with(options).await.unwrap();
-    World { pool, server: "SQLite", _files: Some(files) }
+    World {
+        pool,
+        server: "SQLite",
+        socket: PathBuf::new(),
+        name: String::new(),
+        _files: Some(files),
+    }
 }
 
-pub async fn postgres() -> World<Postgres> {
+pub(crate) async fn postgres() -> World<Postgres> {
     static SERVER: OnceLock<PathBuf> = OnceLock::new();
     let socket = SERVER.get_or_init(|| {
         let bin = newest("/usr/lib/postgresql", "bin/postgres");
@@ -73,20 +82,21 @@ pub async fn postgres() -> World<Postgres> {
             bin = bin.display(),
         ))
     });
-    let options = || {
-        PgConnectOptions::new().socket(socket).username("postgres").ssl_mode(PgSslMode::Disable)
-    };
-    let mut connection = patiently(|| options().database("postgres").connect()).await;
+    let options =
+        || PgConnectOptions::new().socket(socket).username("postgres").ssl_mode(PgSslMode::Disable);
+    let mut connection =
+        patiently(|| async { options().database("postgres").connect().await }).await;
     let name = fresh();
     let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
     sqlx::query(create).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
-    let options = options().database("postgres").options([("search_path", name)]);
+    let options = options().database("postgres").options([("search_path", &name)]);
     let pool = pool().connect_with(options).await.unwrap();
-    World { pool, server: "PostgreSQL", _files: None }
+    let socket = socket.join(".s.PGSQL.5432");
+    World { pool, server: "PostgreSQL", socket, name, _files: None }
 }
 
-pub async fn mariadb() -> World<MySql> {
+pub(crate) async fn mariadb() -> World<MySql> {
     static SERVER: OnceLock<PathBuf> = OnceLock::new();
     let directory = SERVER.get_or_init(|| {
         let user = if is_root() { "--user=root" } else { "" };
@@ -102,7 +112,7 @@ pub async fn mariadb() -> World<MySql> {
 }
 
 /// A MySQL that refuses what MariaDB accepts.
-pub async fn mysql() -> World<MySql> {
+pub(crate) async fn mysql() -> World<MySql> {
     static SERVER: OnceLock<PathBuf> = OnceLock::new();
     let directory = SERVER.get_or_init(|| {
         let cache = std::env::var("XDG_CACHE_HOME")
@@ -129,13 +139,14 @@ async fn mysql_at(directory: &Path, server: &'static str) -> World<MySql> {
             .username("root")
             .ssl_mode(MySqlSslMode::Disabled)
     };
-    let mut connection = patiently(|| options().connect()).await;
+    let mut connection = patiently(|| async { options().connect().await }).await;
     let name = fresh();
     let create = format!("CREATE DATABASE {name} DEFAULT CHARACTER SET utf8mb4");
     sqlx::query(sqlx::AssertSqlSafe(create)).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     let pool = pool().connect_with(options().database(&name)).await.unwrap();
-    World { pool, server, _files: None }
+    let socket = directory.join("mysql.sock");
+    World { pool, server, socket, name, _files: None }
 }
 
 /// Starts a server by a shell script in a directory of its own, and says where that is.
@@ -170,7 +181,9 @@ async fn patiently<C, F: Future<Output = Result<C, sqlx::Error>>>(connect: impl 
     loop {
         match connect().await {
             Ok(connection) => return connection,
-            Err(error) if start.elapsed() > PATIENCE => panic!("the server does not start: {error}"),
+            Err(error) if start.elapsed() > PATIENCE => {
+                panic!("the server does not start: {error}")
+            }
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
@@ -200,34 +213,35 @@ macro_rules! on_every_database {
     ($($(#[$meta:meta])* async fn $name:ident($world:ident) $body:block)*) => {$(
         $(#[$meta])*
         mod $name {
+            #[allow(unused_imports, reason = "a case may need nothing from around it")]
             use super::*;
 
-            async fn case<DB: update_if::Backend>($world: $crate::databases::World<DB>) $body
+            async fn on_one<DB: update_if::Backend>($world: $crate::databases::World<DB>) $body
 
             #[test]
             fn sqlite() {
-                $crate::databases::run(async { case($crate::databases::sqlite().await).await });
+                $crate::databases::run(async { on_one($crate::databases::sqlite().await).await });
             }
 
             #[test]
             fn postgres() {
-                $crate::databases::run(async { case($crate::databases::postgres().await).await });
+                $crate::databases::run(async { on_one($crate::databases::postgres().await).await });
             }
 
             #[test]
             fn mariadb() {
-                $crate::databases::run(async { case($crate::databases::mariadb().await).await });
+                $crate::databases::run(async { on_one($crate::databases::mariadb().await).await });
             }
 
             #[test]
             fn mysql() {
-                $crate::databases::run(async { case($crate::databases::mysql().await).await });
+                $crate::databases::run(async { on_one($crate::databases::mysql().await).await });
             }
         }
     )*};
 }
 
-pub fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(test);
 }

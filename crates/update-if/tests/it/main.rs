@@ -1,7 +1,16 @@
 //! Conditional updates on real databases: SQLite, PostgreSQL, MariaDB and MySQL.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod answers;
 mod cinder;
 mod databases;
+mod evaluator;
+mod groups;
+mod guide;
+mod injection;
+mod killed;
+mod objects;
 mod original;
+mod race;
+mod random;
 mod uses;

@@ -1,6 +1,6 @@
 //! The unit tests of the original, each under its own name, on every database.
 
-use update_if::{Compatibility, Invalid, case, column, exists};
+use update_if::{Compatibility, Invalid, Resource, case, column, exists};
 
 use crate::cinder::{Attachment, Snapshot, Volume, loaded, snapshot, stored, tables, volume};
 use crate::on_every_database;
@@ -10,8 +10,6 @@ fn has_snapshot() -> update_if::Subselect {
         .filter(Snapshot::VOLUME_ID.eq(Volume::ID))
         .filter(Snapshot::DELETED.is(false))
 }
-
-use update_if::Resource;
 
 on_every_database! {
     // 1

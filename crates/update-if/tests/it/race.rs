@@ -47,13 +47,13 @@ async fn every_success_is_counted_once<DB: Backend>(world: World<DB>) {
                         .expect(Quota::IN_USE.is(seen[place]))
                         .filter(Quota::IN_USE.lt(most))
                 };
-                match update.run(&mut *connection).await {
+                match update.run_on::<DB>(&mut connection).await {
                     Ok(answer) if answer.happened() => {
                         taken[place] += 1;
                         seen[place] += 1;
                     }
                     Ok(_) => {
-                        let explanation = update.explain(&mut *connection).await.unwrap();
+                        let explanation = update.explain_on::<DB>(&mut connection).await.unwrap();
                         let actual = &explanation.findings[0].actual[0].1;
                         seen[place] = actual.as_int().unwrap();
                     }
