@@ -68,6 +68,17 @@ pub enum Invalid {
         /// Its column.
         column: String,
     },
+    /// A value of many rows reads the table that it changes.
+    #[error(
+        "{column} cannot be set to what is read from {table} itself while many of its rows are \
+         updated: databases disagree whether the rows already updated are seen; name one row by its key"
+    )]
+    ReadsItsOwnRows {
+        /// The table.
+        table: String,
+        /// The column that would be set.
+        column: String,
+    },
     /// A subselect has the name of a table around it.
     #[error(
         "a subselect on {table} inside a statement on {table} needs another name: `.at(\"other\")`"

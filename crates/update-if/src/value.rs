@@ -81,9 +81,8 @@ impl Value {
             (Self::Bool(value), Some(Kind::Int)) => Self::Int(value.into()),
             (Self::Int(value), Some(Kind::Float)) => Self::Float(value as f64),
             // MySQL calls text in a binary collation binary.
-            (Self::Bytes(bytes), Some(Kind::Text)) => {
-                String::from_utf8(bytes).map_or_else(|error| Self::Bytes(error.into_bytes()), Self::Text)
-            }
+            (Self::Bytes(bytes), Some(Kind::Text)) => String::from_utf8(bytes)
+                .map_or_else(|error| Self::Bytes(error.into_bytes()), Self::Text),
             (Self::Text(text), Some(Kind::Moment)) => {
                 text.parse().map_or(Self::Text(text), Self::Moment)
             }

@@ -65,11 +65,11 @@ impl Error {
     }
 }
 
-/// Unsure is unknown: only what the database itself says is believed.
+/// Unsure is unknown: only what the database itself says is believed, and what never left.
 fn verdict<DB: Backend>(error: &sqlx::Error) -> Verdict {
-    match error {
-        sqlx::Error::Database(error) => DB::verdict(&**error),
-        sqlx::Error::Encode(_) | sqlx::Error::InvalidArgument(_) => Verdict::Refused,
-        _ => Verdict::Unknown,
+    if let sqlx::Error::Database(error) = error {
+        return DB::verdict(&**error);
     }
+    let was_sent = !matches!(error, sqlx::Error::Encode(_) | sqlx::Error::InvalidArgument(_));
+    if was_sent { Verdict::Unknown } else { Verdict::Refused }
 }

@@ -85,12 +85,10 @@ impl<'a> Question<'a> {
 
 /// Conditions that were joined by AND are explained one by one.
 fn apart(part: Part) -> Vec<Part> {
-    match part {
-        Part::Own(Condition::All(conditions)) if !conditions.is_empty() => {
-            conditions.into_iter().map(Part::Own).flat_map(apart).collect()
-        }
-        part => vec![part],
+    if let Part::Own(Condition::All(conditions)) = part {
+        return conditions.into_iter().map(Part::Own).flat_map(apart).collect();
     }
+    vec![part]
 }
 
 /// The rows whose number explains the condition.

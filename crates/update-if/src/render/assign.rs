@@ -13,7 +13,7 @@ use crate::{Assignment, Dialect, Expr, Invalid, Update, Value};
 impl<'a> Writer<'a> {
     pub(super) fn assignments(&mut self, update: &'a Update) -> Result<(), Invalid> {
         let assignments = update.assignments();
-        self.check(&assignments)?;
+        self.check(&assignments, update.key.is_empty())?;
         let order = order(update, &assignments, self.dialect)?;
         for (place, &index) in order.iter().enumerate() {
             if place > 0 {
@@ -53,7 +53,8 @@ impl<'a> Writer<'a> {
     /// The value, and the old value of the column in a variable. Both branches are the same: the test only saves. (A test
     /// by `IS NULL` would not: MySQL leaves it out, and the assignment in it, where the column cannot be NULL.)
     fn saving(&mut self, column: &ColumnSpec, value: &Expr) -> Result<(), Invalid> {
-        self.push(&format!("IF((@update_if_{} := ", self.saved.len()));
+        let variable = Dialect::variable(column.kind, self.saved.len());
+        self.push(&format!("IF(({variable} := "));
         self.own_column(&column.name)?;
         self.push(") <=> ");
         self.own_column(&column.name)?;
@@ -66,8 +67,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn check(&self, assignments: &[Assignment]) -> Result<(), Invalid> {
-        for (place, Assignment { column, .. }) in assignments.iter().enumerate() {
+    fn check(&self, assignments: &[Assignment], is_many: bool) -> Result<(), Invalid> {
+        for (place, Assignment { column, value }) in assignments.iter().enumerate() {
             if !walk::is_own(column, &self.own.name) {
                 return Err(Invalid::TwoTables {
                     table: self.own.name.to_string(),
@@ -79,6 +80,12 @@ impl<'a> Writer<'a> {
             let is_same = |other: &Assignment| other.column.name == column.name;
             if assignments[..place].iter().any(is_same) {
                 return Err(Invalid::SetTwice { column: column.name.to_string() });
+            }
+            let mut reads_own = false;
+            walk::subselects(value, &mut |inner| reads_own |= inner.table.name == self.own.name);
+            if reads_own && is_many {
+                let (table, column) = (self.own.name.to_string(), column.name.to_string());
+                return Err(Invalid::ReadsItsOwnRows { table, column });
             }
         }
         Ok(())

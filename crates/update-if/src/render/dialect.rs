@@ -55,6 +55,25 @@ impl Dialect {
         }
     }
 
+    /// The variable of MySQL in which an old value is saved. A variable has the type of what it last held, as far as a
+    /// statement knows that is prepared then; so each kind has its own.
+    pub(crate) fn variable(kind: Option<crate::Kind>, place: usize) -> String {
+        let kind = kind.map_or_else(|| "any".to_owned(), |kind| format!("{kind:?}").to_lowercase());
+        format!("@update_if_{kind}_{place}")
+    }
+
+    /// The old value, of the type that it had.
+    pub(crate) fn saved(kind: Option<crate::Kind>, place: usize) -> String {
+        let variable = Self::variable(kind, place);
+        match kind {
+            Some(crate::Kind::Bool | crate::Kind::Int) => format!("CAST({variable} AS SIGNED)"),
+            Some(crate::Kind::Float) => format!("({variable} + 0e0)"),
+            Some(crate::Kind::Bytes) => format!("CAST({variable} AS BINARY)"),
+            Some(crate::Kind::Moment) => format!("CAST({variable} AS DATETIME(6))"),
+            Some(crate::Kind::Text) | None => variable,
+        }
+    }
+
     /// Keeps a derived table a table. From 5.7 on MySQL merges it into the statement, and then refuses to read what it
     /// updates; a limit is what it cannot merge.
     pub(crate) fn unmerged(self) -> &'static str {

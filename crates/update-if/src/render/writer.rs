@@ -73,9 +73,9 @@ impl<'a> Writer<'a> {
     /// A column of the updated table. Always with its table: SQLite takes a lone `"name"` that it does not know for a
     /// text.
     pub(crate) fn own_column(&mut self, name: &str) -> Result<(), Invalid> {
-        self.own.spec(name)?;
+        let kind = self.own.spec(name)?.kind;
         if let Some(place) = self.saved.iter().position(|saved| saved == name) {
-            let _ = write!(self.text, "@update_if_{place}");
+            self.push(&Dialect::saved(kind, place));
             return Ok(());
         }
         self.name(&self.own.name)?;
@@ -252,16 +252,14 @@ impl<'a> Writer<'a> {
         {
             return Err(Invalid::WrongKind { column: column.name.to_string(), expected, found });
         }
-        let is_postgres = self.dialect == Dialect::Postgres;
-        match value {
-            // SQLite would take NaN for NULL.
-            Value::Float(number) if !number.is_finite() => {
-                Err(Invalid::BadValue("a number that is NaN or infinite cannot be stored"))
-            }
-            Value::Text(text) if is_postgres && text.contains('\0') => {
-                Err(Invalid::BadValue("PostgreSQL cannot hold a text with a NUL character"))
-            }
-            _ => Ok(()),
+        // SQLite would take NaN for NULL.
+        if value.as_float().is_some_and(|number| !number.is_finite()) {
+            return Err(Invalid::BadValue("a number that is NaN or infinite cannot be stored"));
         }
+        let has_nul = value.as_text().is_some_and(|text| text.contains('\0'));
+        if has_nul && self.dialect == Dialect::Postgres {
+            return Err(Invalid::BadValue("PostgreSQL cannot hold a text with a NUL character"));
+        }
+        Ok(())
     }
 }

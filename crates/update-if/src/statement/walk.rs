@@ -53,6 +53,49 @@ fn of_subselect<'a>(subselect: &'a Subselect, tell: &mut dyn FnMut(&'a ColumnRef
     subselect.filters.iter().for_each(|condition| of_condition(condition, &mut outside));
 }
 
+/// Tells every subselect inside an expression, those within others too.
+pub(crate) fn subselects<'a>(expr: &'a Expr, tell: &mut dyn FnMut(&'a Subselect)) {
+    match expr {
+        Expr::Value(_) | Expr::Now | Expr::Column(_) => {}
+        Expr::Arithmetic(left, _, right) => {
+            subselects(left, tell);
+            subselects(right, tell);
+        }
+        Expr::Case(case) => {
+            for (condition, value) in &case.branches {
+                subselects_of(condition, tell);
+                subselects(value, tell);
+            }
+            if let Some(value) = &case.otherwise {
+                subselects(value, tell);
+            }
+        }
+        Expr::Select(subselect) => inside(subselect, tell),
+    }
+}
+
+fn subselects_of<'a>(condition: &'a Condition, tell: &mut dyn FnMut(&'a Subselect)) {
+    match condition {
+        Condition::Is(..) => {}
+        Condition::Compare(left, _, right) => {
+            subselects(left, tell);
+            subselects(right, tell);
+        }
+        Condition::All(conditions) | Condition::Any(conditions) => {
+            conditions.iter().for_each(|condition| subselects_of(condition, tell));
+        }
+        Condition::Not(condition) | Condition::Because(_, condition) => {
+            subselects_of(condition, tell);
+        }
+        Condition::Exists(subselect) => inside(subselect, tell),
+    }
+}
+
+fn inside<'a>(subselect: &'a Subselect, tell: &mut dyn FnMut(&'a Subselect)) {
+    tell(subselect);
+    subselect.filters.iter().for_each(|condition| subselects_of(condition, tell));
+}
+
 /// Whether the condition speaks of this table or alias alone.
 pub(crate) fn speaks_only_of(condition: &Condition, scope: &str) -> bool {
     let mut only = true;

@@ -77,7 +77,7 @@ pub(crate) async fn postgres() -> World<Postgres> {
         serve(&format!(
             "{owner} && {user} {bin}/initdb -D $DIR/data -A trust -U postgres --no-sync -E UTF8 --locale=C >&2 && \
              exec {user} {bin}/postgres -D $DIR/data -k $DIR -h '' -c fsync=off -c full_page_writes=off \
-             -c max_connections=400",
+             -c max_connections=400 -c deadlock_timeout=10ms",
             owner = if is_root() { "chown postgres $DIR" } else { "true" },
             bin = bin.display(),
         ))
@@ -161,6 +161,7 @@ fn serve(script: &str) -> PathBuf {
          kill -QUIT $server; test -e $DIR/data/PG_VERSION || kill -9 $server; \
          wait $server; rm -rf $DIR"
     );
+    #[allow(clippy::zombie_processes, reason = "it ends after us")]
     let mut child = Command::new("sh")
         .arg("-c")
         .arg(keeper)
@@ -168,6 +169,7 @@ fn serve(script: &str) -> PathBuf {
         .current_dir("/")
         .process_group(0)
         .stdin(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     // Never dropped: only the end of this process closes it.

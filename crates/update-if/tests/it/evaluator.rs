@@ -205,7 +205,9 @@ impl Int {
                 Self::Literal(value) => built.when(test.build(), *value),
                 Self::A => built.when(test.build(), Thing::A),
                 Self::B => built.when(test.build(), Thing::B),
-                _ => built.when(test.build(), value.build()),
+                Self::Add(..) | Self::Subtract(..) | Self::Multiply(..) | Self::Case(..) => {
+                    built.when(test.build(), value.build())
+                }
             };
         }
         match otherwise.as_deref() {

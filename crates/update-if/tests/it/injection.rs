@@ -59,7 +59,7 @@ on_every_database! {
         tables(&world).await;
         let name = "we\"ird`'; DROP TABLE volumes; --";
         // MySQL's names end with the first 65,536 characters.
-        let is_name = |evil: &&&str| !evil.is_empty() && evil.chars().all(|c| c >= ' ' && c <= '\u{ffff}');
+        let is_name = |evil: &&&str| !evil.is_empty() && evil.chars().all(|c| (' '..='\u{ffff}').contains(&c));
         for evil in EVIL.iter().filter(is_name) {
             let evil = evil.to_string();
             let (table, status) = (quoted(DB::DIALECT, name), quoted(DB::DIALECT, &evil));

@@ -2,12 +2,12 @@
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestError, TestRunner};
-use update_if::{Backend, Dialect, Kind, Resource, Sql, Value};
+use update_if::{Backend, Dialect, Invalid, Kind, Resource, Sql, Value};
 
 use crate::databases::{self, World};
 use crate::evaluator::{Other, Plan, Thing, others, plan, things};
 
-const STATEMENTS: u32 = 400;
+const STATEMENTS: u32 = 500;
 
 async fn tables<DB: Backend>(world: &World<DB>) {
     // Text that differs only in case or in trailing spaces is the same in MySQL's usual collations: not here.
@@ -67,7 +67,12 @@ async fn means_what_it_says<DB: Backend>(
     }
     let (expected, matched) = plan.evaluate(before, beside);
     let update = plan.build();
-    let text = update.render(DB::DIALECT).map_err(|error| error.to_string())?.text;
+    let text = match update.render(DB::DIALECT) {
+        Ok(sql) => sql.text,
+        // Databases disagree about this one.
+        Err(Invalid::ReadsItsOwnRows { .. }) if plan.key.is_none() => return Ok(()),
+        Err(error) => return Err(error.to_string()),
+    };
     let answer =
         update.run_on::<DB>(&mut connection).await.map_err(|error| format!("{error}: {text}"))?;
     let kinds =
@@ -98,7 +103,10 @@ fn random_statements_mean_what_they_say<DB: Backend>(world: impl Future<Output =
         tables(&world).await;
         world
     });
-    let config = Config { cases: STATEMENTS, failure_persistence: None, ..Config::default() };
+    let mut config = Config { failure_persistence: None, ..Config::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = STATEMENTS;
+    }
     let mut runner = TestRunner::new(config);
     let all = (plan(), things(), others()).prop_filter("no overflow", |(plan, things, others)| {
         let (after, _) = plan.evaluate(things, others);
