@@ -31,3 +31,4 @@ bench: ## the figures of docs/performance.md
 	$(CARGO) bench -p claims --bench engine
 	$(CARGO) bench -p registry --bench embedded
 	$(CARGO) bench -p registry --bench embedded -- --held
+	$(CARGO) bench -p update-if
