@@ -24,6 +24,7 @@ mod rules;
 mod state;
 
 pub mod clock;
+pub mod contest;
 pub mod engine;
 pub mod planted;
 #[cfg(feature = "wire")]
