@@ -246,10 +246,7 @@ fn stale_holder_is_told_and_touches_nothing() {
     let others = [
         (Seen::Record(record("other", 12.0)), Loss::TakenBy(Some(id("other")))),
         (Seen::Absent, Loss::Gone),
-        (
-            Seen::Record(Sighting { released: true, ..record("me.1", 12.0) }),
-            Loss::Released,
-        ),
+        (Seen::Record(Sighting { released: true, ..record("me.1", 12.0) }), Loss::Released),
     ];
     for (seen, loss) in others {
         for wish in [Heard::Go, Heard::Stop] {
@@ -326,6 +323,17 @@ fn release_that_a_refresh_ran_over_is_written_again() {
     assert_eq!(done(holding.step(Heard::Saw(as_read(&again)), at(5.4))), Ending::Released);
 }
 
+#[test]
+fn release_that_somebody_took_up_at_once_is_a_release() {
+    let mut holding = held();
+    let lease = holding.lease().clone();
+    holding.step(Heard::Stop, at(5.0));
+    written(holding.step(Heard::Saw(as_read(&lease)), at(5.0)));
+    assert!(reads(&holding.step(Heard::Wrote, at(5.1))));
+    let next = Seen::Record(record("next", 5.1));
+    assert_eq!(done(holding.step(Heard::Saw(next), at(5.2))), Ending::Released);
+}
+
 fn join(expected: Option<&str>, seen: Seen, now: f64) -> Result<Holding, CannotKeep> {
     let mut joining = Joining::new(expected.map(id), Span::from_secs(1), 3);
     assert!(reads(&joining.step(Heard::Go, at(now))));
@@ -337,11 +345,7 @@ fn remote_accepts_only_the_live_lease_of_its_own_writer() {
     let lease = record("owner", 0.0);
     let table = [
         (Some("owner"), Seen::Absent, CannotKeep::NoLease),
-        (
-            Some("owner"),
-            Seen::Record(record("other", 0.0)),
-            CannotKeep::LostTo(Some(id("other"))),
-        ),
+        (Some("owner"), Seen::Record(record("other", 0.0)), CannotKeep::LostTo(Some(id("other")))),
         (
             Some("owner"),
             Seen::Record(Sighting { released: true, ..lease.clone() }),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "the command line speaks to people")]
 
+mod blob;
 mod demo;
 mod hold;
 mod http;
@@ -57,6 +58,9 @@ enum Action {
         #[command(flatten)]
         place: look::Where,
     },
+    /// Locks on stores that were not made for locking: buckets, directories, reservations
+    #[command(subcommand)]
+    Blob(blob::Blob),
     /// Show the embedded store at work: workers that take turns, and a power cut that loses nothing
     Demo {
         /// Where to keep the store (a temporary directory, removed afterwards, if not said)
@@ -87,6 +91,10 @@ async fn main() -> ExitCode {
         Action::Show { claim, place } => look::show(&place, &claim),
         Action::Why { resource, place } => look::why(&place, &resource),
         Action::Revoke { claim, data, place } => look::revoke(&place, claim, &data),
+        Action::Blob(wish) => match blob::run(wish).await {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Action::Demo { data } => demo::run(data).await,
         Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
     };

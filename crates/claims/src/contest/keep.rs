@@ -155,21 +155,25 @@ impl Holding {
     }
 
     fn judge(&mut self, seen: &Seen, now: Now) -> Next {
-        let record = match seen {
-            Seen::Absent => return Step::Done(Ending::Lost(Loss::Gone)),
+        let (writer, released) = match seen {
+            Seen::Absent => return self.gone(Loss::Gone),
             // It may be ours, half written by a store that is not atomic. Look again.
             Seen::Unreadable => return self.retry(now),
-            Seen::Record(record) => record,
+            Seen::Record(record) => (record.writer.as_ref(), record.released),
         };
-        if record.writer.as_ref() != Some(&self.lease.writer) {
-            return Step::Done(Ending::Lost(Loss::TakenBy(record.writer.clone())));
+        if writer != Some(&self.lease.writer) {
+            return self.gone(Loss::TakenBy(writer.cloned()));
         }
-        match (record.released, self.releases) {
-            (true, 0) => Step::Done(Ending::Lost(Loss::Released)),
-            (true, _) => Step::Done(Ending::Released),
+        match (released, self.releases) {
+            (true, _) => self.gone(Loss::Released),
             (false, RELEASES_MAX..) => Step::Done(Ending::Unreleased),
             (false, _) => self.write(now),
         }
+    }
+
+    /// It is not ours any more: that is what we wanted, if we wrote so ourselves.
+    fn gone(&self, loss: Loss) -> Next {
+        Step::Done(if self.releases > 0 { Ending::Released } else { Ending::Lost(loss) })
     }
 
     fn write(&mut self, now: Now) -> Next {

@@ -20,7 +20,9 @@ pub struct Terms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BadTerms {
     /// There would be no time left between acquiring and refreshing.
-    #[error("twice the margin is longer than the lease: make the margin shorter, or the lease longer")]
+    #[error(
+        "twice the margin is longer than the lease: make the margin shorter, or the lease longer"
+    )]
     MarginTooLong,
     /// Nobody reads and writes that fast.
     #[error("the margin is below 50 milliseconds: others need time to read and write")]
