@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use claims::contest::{Ending, Loss, Terms as LeaseTerms};
 use thiserror::Error;
+use tokio::sync::OnceCell;
 use url::Url;
 
-use crate::last_writer::{LEASE_DIRECTORY, LastWriter, Lease, NotHeld};
+use crate::last_writer::{LEASE_DIRECTORY, LastWriter, Lease, NotHeld, Unless};
 use crate::unique_create::{
     Files, Held, IfNot, Login, Lost, Mutex, Names, NotMine, Objects, Outcome, Reservation, Terms,
     Unreleased,
@@ -15,6 +16,16 @@ use crate::unique_create::{
 use crate::{Fault, Place, clock};
 
 /// A place where locks are made from what the store happens to offer.
+///
+/// ```
+/// use makeshift::{Guarantee, Makeshift};
+///
+/// let place = Makeshift::open("mops+memory:///")?;
+/// let abilities = place.capabilities();
+/// assert!(abilities.expiry && !abilities.queue && !abilities.fence);
+/// assert_eq!(abilities.guarantee, Guarantee::BestEffort);
+/// # Ok::<(), makeshift::Fault>(())
+/// ```
 #[derive(Clone)]
 pub struct Makeshift {
     kind: Kind,
@@ -24,7 +35,14 @@ pub struct Makeshift {
 #[derive(Clone)]
 enum Kind {
     LastWriter { place: Place, margin: Duration },
-    UniqueCreate { names: Arc<dyn Names>, pauses: (Duration, Duration), fence: bool },
+    UniqueCreate { names: Arc<dyn Names>, pauses: (Duration, Duration), trial: Option<Trial> },
+}
+
+/// A store of objects that has yet to show that it honours conditions, once.
+#[derive(Clone)]
+struct Trial {
+    objects: Objects,
+    passed: Arc<OnceCell<()>>,
 }
 
 /// What locks in a place can do.
@@ -71,6 +89,9 @@ pub enum NotClaimed {
     /// The terms make no sense here.
     #[error("{0}")]
     BadTerms(String),
+    /// The caller did not want it any more.
+    #[error("given up")]
+    GivenUp,
     /// The store cannot be used.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -105,40 +126,41 @@ impl Makeshift {
 
     /// Opens `mops+file:///dir`, `mops+s3://bucket/prefix` (`az`, `gs`, `memory` too),
     /// `create+file:///dir`, `create+s3://bucket/prefix` and so on, or
-    /// `cloudshell://user@host:port/RESERVATION`. A store of objects is tried out first: one that
-    /// ignores conditions is refused.
-    pub async fn connect(address: &str) -> Result<Self, Fault> {
-        let bad = |why: &str| Fault::Address(format!("{address}: {why}"));
-        let shown = address.split('?').next().unwrap_or(address).to_owned();
+    /// `cloudshell://user@host:port/RESERVATION`. Nothing is sent yet.
+    pub fn open(address: &str) -> Result<Self, Fault> {
+        let bad = |why: &str| Fault::Address(format!("{}: {why}", without_password(address)));
+        let whole = address.split('?').next().unwrap_or(address);
         let (scheme, _) = address.split_once("://").ok_or_else(|| bad("this is not an address"))?;
-        let kind = if let Some(inner) = shown.strip_prefix("mops+") {
+        let kind = if let Some(inner) = whole.strip_prefix("mops+") {
             let margin = query(address, "margin").unwrap_or(1.0);
             let margin =
                 Duration::try_from_secs_f64(margin).map_err(|_| bad("a margin is seconds"))?;
             Kind::LastWriter { place: Place::open(inner)?, margin }
-        } else if let Some(path) = shown.strip_prefix("create+file://") {
+        } else if let Some(path) = whole.strip_prefix("create+file://") {
             let names = Arc::new(Files::new(path)?);
-            Kind::UniqueCreate { names, pauses: soon(), fence: true }
-        } else if let Some(inner) = shown.strip_prefix("create+") {
+            Kind::UniqueCreate { names, pauses: soon(), trial: None }
+        } else if let Some(inner) = whole.strip_prefix("create+") {
             let objects = Objects::new(Place::open(inner)?)?;
-            objects.prove().await?;
-            Kind::UniqueCreate { names: Arc::new(objects), pauses: soon(), fence: true }
+            let names = Arc::new(objects.clone());
+            let trial = Some(Trial { objects, passed: Arc::default() });
+            Kind::UniqueCreate { names, pauses: soon(), trial }
         } else if scheme == "cloudshell" {
             let names = Arc::new(reservation(address)?);
             let pauses = (Duration::from_secs(2), Duration::from_secs(5));
-            Kind::UniqueCreate { names, pauses, fence: false }
+            Kind::UniqueCreate { names, pauses, trial: None }
         } else {
             return Err(bad("no such kind of lock; there are mops+…, create+… and cloudshell"));
         };
-        Ok(Self { kind, shown })
+        Ok(Self { kind, shown: without_password(whole) })
     }
 
     /// What locks can do here.
     pub fn capabilities(&self) -> Capabilities {
         let (fence, expiry, guarantee) = match &self.kind {
             Kind::LastWriter { .. } => (false, true, Guarantee::BestEffort),
-            Kind::UniqueCreate { names, fence, .. } => {
-                (*fence, names.has_leases(), Guarantee::OneHolder)
+            // Whoever can swap what it has can count the swaps as well.
+            Kind::UniqueCreate { names, .. } => {
+                (names.has_leases(), names.has_leases(), Guarantee::OneHolder)
             }
         };
         Capabilities { queue: false, shared: false, fence, expiry, guarantee }
@@ -146,6 +168,17 @@ impl Makeshift {
 
     /// Waits for the lock of that name, exclusively.
     pub async fn claim(&self, resource: &str, wish: &Wish) -> Result<Claimed, NotClaimed> {
+        self.claim_unless(resource, wish, || false).await
+    }
+
+    /// Waits for the lock of that name until `given_up` is true. Better than dropping it half way, which
+    /// may leave something behind that nobody knows to be its own.
+    pub async fn claim_unless(
+        &self,
+        resource: &str,
+        wish: &Wish,
+        given_up: impl Fn() -> bool,
+    ) -> Result<Claimed, NotClaimed> {
         match &self.kind {
             Kind::LastWriter { place, margin } => {
                 let terms = LeaseTerms::new(clock::span(wish.ttl), clock::span(*margin))
@@ -153,28 +186,34 @@ impl Makeshift {
                     .patience(wish.patience.map(clock::span));
                 let directory = format!("{resource}/{LEASE_DIRECTORY}");
                 let lock = LastWriter::new(place.clone(), &directory, terms)?;
-                lock.acquire().await.map(Claimed::Lease).map_err(|error| match error {
-                    NotHeld::Fault(fault) => NotClaimed::Fault(fault),
-                    NotHeld::NotAcquired { .. } | NotHeld::CannotKeep { .. } => {
-                        NotClaimed::Held(error.to_string())
-                    }
-                })
+                let done = || std::future::ready(given_up().then_some(()));
+                match lock.acquire_unless(done).await {
+                    Ok(Unless::Acquired(lease)) => Ok(Claimed::Lease(lease)),
+                    Ok(Unless::Done(())) => Err(NotClaimed::GivenUp),
+                    Err(NotHeld::Fault(fault)) => Err(NotClaimed::Fault(fault)),
+                    Err(refusal) => Err(NotClaimed::Held(refusal.to_string())),
+                }
             }
             Kind::UniqueCreate { .. } => {
-                let mutex = self.mutex(resource, wish).expect("a place of names");
-                match mutex.acquire().await {
+                let mutex = self.mutex(resource, wish).await?.expect("a place of names");
+                match mutex.acquire_unless(&given_up).await {
                     Ok(Outcome::Held(held)) => Ok(Claimed::Held(held)),
                     Ok(Outcome::Without(refusal)) => Err(NotClaimed::Held(refusal.to_string())),
                     Err(NotMine::Fault(fault)) => Err(NotClaimed::Fault(fault)),
+                    Err(NotMine::Held { .. }) if given_up() => Err(NotClaimed::GivenUp),
                     Err(held) => Err(NotClaimed::Held(held.to_string())),
                 }
             }
         }
     }
 
-    /// The lock of that name as a mutex, where it is one.
-    pub fn mutex(&self, resource: &str, wish: &Wish) -> Option<Mutex> {
-        let Kind::UniqueCreate { names, pauses, fence } = &self.kind else { return None };
+    /// The lock of that name as a mutex, where it is one. A store of objects is tried out first: one
+    /// that ignores conditions is refused.
+    pub async fn mutex(&self, resource: &str, wish: &Wish) -> Result<Option<Mutex>, Fault> {
+        let Kind::UniqueCreate { names, pauses, trial } = &self.kind else { return Ok(None) };
+        if let Some(Trial { objects, passed }) = trial {
+            passed.get_or_try_init(|| objects.prove()).await?;
+        }
         let terms = Terms {
             owner: wish.owner.clone(),
             ttl: Some(wish.ttl),
@@ -183,8 +222,8 @@ impl Makeshift {
             pauses: *pauses,
             if_not: IfNot::Fail,
         };
-        let name = if *fence { file_name(resource) } else { resource.to_owned() };
-        Some(Mutex::new(Arc::clone(names), name, terms))
+        let name = if names.has_leases() { file_name(resource) } else { resource.to_owned() };
+        Ok(Some(Mutex::new(Arc::clone(names), name, terms)))
     }
 
     /// Where it is, without secrets.
@@ -199,6 +238,14 @@ impl Claimed {
         match self {
             Self::Lease(_) => None,
             Self::Held(held) => held.fence(),
+        }
+    }
+
+    /// Until when it may be believed in, by the boot-time clock, if nothing more is heard.
+    pub fn deadline(&self) -> claims::Timestamp {
+        match self {
+            Self::Lease(lease) => lease.deadline(),
+            Self::Held(held) => held.deadline(),
         }
     }
 
@@ -254,6 +301,14 @@ fn say_lost(lost: &Lost) -> String {
     }
 }
 
+fn without_password(address: &str) -> String {
+    let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
+    if url.password().is_none() || url.set_password(None).is_err() {
+        return address.to_owned();
+    }
+    url.to_string()
+}
+
 fn soon() -> (Duration, Duration) {
     (Duration::from_millis(100), Duration::from_millis(400))
 }
@@ -265,7 +320,7 @@ fn query(address: &str, name: &str) -> Option<f64> {
 }
 
 fn reservation(address: &str) -> Result<Reservation, Fault> {
-    let bad = |why: &str| Fault::Address(format!("{address}: {why}"));
+    let bad = |why: &str| Fault::Address(format!("{}: {why}", without_password(address)));
     let url = Url::parse(address).map_err(|error| bad(&error.to_string()))?;
     let host = url.host_str().ok_or_else(|| bad("there is no host in it"))?;
     let id = url.path().trim_matches('/');

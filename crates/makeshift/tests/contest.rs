@@ -133,3 +133,30 @@ fn one_seed_gives_one_tally() {
     let small = Trial { acquisitions: 5_000, ..trial(second(), faults) };
     assert_eq!(simulate(&small, 9), simulate(&small, 9));
 }
+
+#[test]
+#[ignore = "prints the table of docs/blob-locks.md, and takes minutes"]
+#[allow(clippy::print_stdout, reason = "it is a table")]
+fn rates_of_the_documentation() {
+    let none = Faults::default();
+    let columns = [
+        ("healthy", none),
+        ("stalls", Faults { stalls: Fault::new(1_000, Span::from_secs(10)), ..none }),
+        ("duplicates", Faults { duplicates: Fault::new(1_000, Span::from_secs(10)), ..none }),
+        ("stale reads", Faults { stale_reads: Fault::new(1_000, Span::from_secs(5)), ..none }),
+        ("pauses", Faults { pauses: Fault::new(1_000, Span::from_secs(60)), ..none }),
+    ];
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    println!("| margin | {} |", names.join(" | "));
+    for millis in [100_u64, 300, 500, 1_000, 2_000, 5_000, 10_000] {
+        let cell = |faults| {
+            let tally = simulate(&trial(Span::from_millis(millis), faults), 1);
+            match tally.double {
+                0 => format!("none (below {:.0e})", tally.bound()),
+                _ => format!("{:.1e} (below {:.0e})", tally.rate(), tally.bound()),
+            }
+        };
+        let cells: Vec<String> = columns.iter().map(|(_, faults)| cell(*faults)).collect();
+        println!("| {:.1} s | {} |", f64::from(millis as u32) / 1e3, cells.join(" | "));
+    }
+}

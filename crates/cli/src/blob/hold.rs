@@ -156,14 +156,15 @@ async fn keep(
 async fn hold_name(wish: Hold) -> anyhow::Result<ExitCode> {
     let speaker = wish.common.speaker();
     let name = wish.name.as_deref().context("say which lock with --name")?;
-    let place = Makeshift::connect(&wish.address).await?;
+    let place = Makeshift::open(&wish.address)?;
     let terms = Wish {
         owner: owner(),
         ttl: seconds(wish.expire)?,
         patience: wish.wait.map(seconds).transpose()?,
     };
     let if_not = if wish.go_on_without { IfNot::GoOn } else { IfNot::Fail };
-    let mutex = place.mutex(name, &terms).context("this is not a place of unique names")?;
+    let mutex = place.mutex(name, &terms).await?;
+    let mutex = mutex.context("this is not a place of unique names")?;
     match mutex.if_not(if_not).acquire().await {
         Ok(Outcome::Held(held)) => keep_name(held, name, speaker, wish.common).await,
         Ok(Outcome::Without(refusal)) => {

@@ -73,9 +73,9 @@ pub(super) async fn take_away(wish: &Break) -> anyhow::Result<ExitCode> {
 
 async fn mutex(address: &str, name: Option<&str>) -> anyhow::Result<(Mutex, String)> {
     let name = name.context("say which lock with --name")?;
-    let place = Makeshift::connect(address).await?;
+    let place = Makeshift::open(address)?;
     let wish = Wish { owner: String::new(), ttl: Duration::from_secs(30), patience: None };
-    let mutex = place.mutex(name, &wish).context("this is not a place of unique names")?;
+    let mutex = place.mutex(name, &wish).await?.context("this is not a place of unique names")?;
     Ok((mutex, name.to_owned()))
 }
 

@@ -26,14 +26,14 @@ fn original(python: &Path, directory: &Path, script: &str) -> Actor {
         def say(**event): print(json.dumps(event), flush=True)\n\
         uri = 'file://' + sys.argv[1]\n\
         sec = lambda s: timedelta(seconds=s)\n\
-        def acquire(expire=3, block=None):\n\
+        def acquire(expire=8, block=None):\n\
         \x20   return lease.acquire(uri, expire=sec(expire), acquire_margin=sec(0.5), \
         block=None if block is None else sec(block))\n";
     let code = format!("{head}{script}");
     Actor::start(Command::new(python).args(["-c", &code]).arg(directory))
 }
 
-const OURS: [&str; 4] = ["--margin", "0.5", "--expire", "3"];
+const OURS: [&str; 4] = ["--margin", "0.5", "--expire", "8"];
 
 #[test]
 fn original_waits_for_ours_and_ours_for_the_original() {
@@ -53,7 +53,7 @@ fn original_waits_for_ours_and_ours_for_the_original() {
     ours.terminate();
     ours.expect("released");
     let writer = theirs.expect("acquired")["writer"].clone();
-    // Twice the length of a lease it is theirs, and ours waits.
+    // While it is theirs, ours waits.
     let mut impatient = blob("hold", directory.path());
     assert_eq!(output(impatient.args(OURS).args(["--wait", "0"])).status.code(), Some(1));
     let next = Actor::hold(directory.path(), &OURS);

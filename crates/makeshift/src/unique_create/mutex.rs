@@ -117,6 +117,12 @@ impl Mutex {
 
     /// Tries as often as the terms say.
     pub async fn acquire(&self) -> Result<Outcome, NotMine> {
+        self.acquire_unless(|| false).await
+    }
+
+    /// Tries as often as the terms say, and until `given_up` is true. It is asked between tries: whoever
+    /// drops a try under way may leave something behind.
+    pub async fn acquire_unless(&self, given_up: impl Fn() -> bool) -> Result<Outcome, NotMine> {
         let mut dice = Dice::new(random_seed().map_err(Fault::from)?);
         let mut bid = self.bid().map_err(NotMine::from)?;
         let mut held_by = None;
@@ -131,6 +137,9 @@ impl Mutex {
                 }
                 let pause = self.pause(&mut dice).min(clock::until(give_up_at));
                 tokio::time::sleep(pause).await;
+                if given_up() {
+                    break;
+                }
             }
             match self.attempt(&mut bid).await {
                 Ok(Attempt::Won(held)) => return Ok(Outcome::Held(held)),
@@ -169,8 +178,14 @@ impl Mutex {
 
     async fn attempt(&self, bid: &mut Bid) -> Result<Attempt, Fault> {
         // The lease counts from before it was asked for; if an answer was lost, from that time.
+        let before = bid.unsure_since;
         let asked_at = *bid.unsure_since.get_or_insert_with(clock::at);
-        let creation = self.names.create(&self.name, &bid.tag).await?;
+        let creation = self.names.create(&self.name, &bid.tag).await.inspect_err(|fault| {
+            // A clear no leaves no doubt.
+            if fault.is_lasting() {
+                bid.unsure_since = before;
+            }
+        })?;
         match creation {
             Creation::Created(sign) => self.read_back(sign, asked_at).await,
             // The answer to an earlier try was lost: it is our own that is in the way.
