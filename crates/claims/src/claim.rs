@@ -8,7 +8,7 @@ use crate::terms::{Data, Limit, Resources, Ttl};
 use crate::time::{Span, Stamp, Timestamp};
 
 /// The status of a claim, in the order of its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     /// In the queue.
     Waiting,

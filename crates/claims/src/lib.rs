@@ -5,7 +5,8 @@
 //! no clock, no randomness, no I/O. Time, keys and presence come in, events and answers go out, so
 //! the same code runs in a server, over a database, in a simulator and in a proof.
 //!
-//! Read in this order: [`Claim`], [`Command`], [`Event`], then [`engine`].
+//! Read in this order: [`Claim`], [`Command`], [`Event`], then [`engine`]; the client's side
+//! of it is [`claimant`].
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,7 @@ mod rules;
 
 mod state;
 
+pub mod claimant;
 pub mod clock;
 pub mod contest;
 pub mod engine;

@@ -1,31 +1,23 @@
-//! An honest client: it asks until it is answered, counts its lease by its own clock, and stops
-//! believing before the server can let the next one in.
+//! A client process: it drives the real [`Claimant`] of the product, one wish at a time.
 //!
-//! Three things are less obvious than they look:
-//!
-//! * *From when the lease counts.* An answer "yours" may be the answer to a retry, or to a wait that
-//!   was open for long: the lease began at some moment after the last request that was answered
-//!   "not yet" had left, and no later moment is safe. If that is so long ago that nothing is left of
-//!   the ttl, the client must renew before it believes.
-//! * *Which claim an answer is about.* A registration that arrives again when its claim is over and
-//!   forgotten makes another claim. What is said of the older one must not count for the newer.
-//! * *A shorter ttl* counts from the moment it is asked for, not from when it is confirmed.
+//! What is simulated here is only what surrounds it: a clock that drifts, requests that become
+//! messages, answers that come late, twice or never, and a program that wants things, works for a
+//! while, and stops.
 
 mod answers;
 mod asking;
-mod lease;
 mod wishes;
 
 use std::rc::Rc;
 
-use claims::{Farewell, KeyHash, Name, Owner, Span, Timestamp};
+use claims::claimant::{self, Claimant, Input, Lease, Notice, Output};
+use claims::{ClaimId, KeyHash, Name, Span, Timestamp, Ttl};
 
-use self::lease::Lease;
 use crate::clock::{Clock, Local};
 use crate::message::{ClientId, Request, RequestId, Verb, Wish};
-use crate::planted::Bug;
+use crate::planted::{Bug, Planted};
 use crate::rng::Rng;
-use crate::story::Story;
+use crate::story::{Note, Stop, Story};
 use crate::swarm::Load;
 
 /// One client process, and the ones that take its place when it dies.
@@ -38,7 +30,7 @@ pub(crate) struct Client {
     /// Only the timer with this number counts.
     pub(crate) timer: u32,
     rng: Rng,
-    bug: Option<Bug>,
+    bugs: Bugs,
     /// How much a clock on the wall was put forward, in microseconds. For a planted bug.
     wall_shift: i64,
     /// How long it has slept. For a planted bug.
@@ -47,34 +39,45 @@ pub(crate) struct Client {
     /// Nobody wants anything new any more.
     draining: bool,
     pursuit: Option<Pursuit>,
-    /// Requests of this pursuit that may still be answered.
-    sent: Vec<Sent>,
+    /// What it has just come to the end of.
+    settled: Option<Settled>,
+}
+
+/// The bugs kept in on purpose.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Bugs {
+    claimant: claimant::Planted,
+    client: Option<Bug>,
+}
+
+impl Bugs {
+    pub(crate) fn of(planted: Option<Planted>) -> Self {
+        match planted {
+            Some(Planted::Claimant(bug)) => {
+                Self { claimant: claimant::Planted::with(bug), client: None }
+            }
+            Some(Planted::Client(bug)) => Self { client: Some(bug), ..Self::default() },
+            Some(Planted::Rules(_) | Planted::Store(_)) | None => Self::default(),
+        }
+    }
 }
 
 /// A wish on its way to be fulfilled.
 #[derive(Debug)]
 struct Pursuit {
     wish: Rc<Wish>,
-    owner: Option<Owner>,
-    stage: Stage,
-    lease: Lease,
-    waits_open: bool,
-    /// Walks away without a word if it takes too long.
-    abandons: bool,
-    impatient: bool,
+    claimant: Claimant,
+    /// It walks away then, without a word.
+    abandons_at: Option<Local>,
+    /// Its work is done then.
+    works_until: Option<Local>,
+    /// It is stopped, and does not end by itself.
+    signalled: bool,
     changes_ttl: bool,
+    /// The ttl asked for last.
+    ttl: Ttl,
     keeper: Option<Keeper>,
-    next_ask: Local,
-    /// Its patience ends, or its work is done.
-    until: Local,
-    tries: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Asking,
-    Holding,
-    Ending(Farewell),
+    sent: Vec<Sent>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -86,10 +89,18 @@ struct Keeper {
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     request: RequestId,
+    /// The number the claimant gave it; none if it is not the claimant's.
+    number: Option<u32>,
     verb: Verb,
-    /// By the clock the lease is counted on.
-    at: Local,
     waits: bool,
+}
+
+/// A wish that came to its end, as far as its claimant knows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settled {
+    pub(crate) client: ClientId,
+    pub(crate) key: KeyHash,
+    pub(crate) claim: Option<ClaimId>,
 }
 
 /// What a client hands to the network.
@@ -112,7 +123,7 @@ pub(crate) struct Desk<'a> {
 }
 
 impl Client {
-    pub(crate) fn new(id: ClientId, clock: Clock, rng: Rng, bug: Option<Bug>) -> Self {
+    pub(crate) fn new(id: ClientId, clock: Clock, rng: Rng, bugs: Bugs) -> Self {
         let idle_until = clock.read(Timestamp::ZERO);
         Self {
             id,
@@ -121,17 +132,17 @@ impl Client {
             paused_at: None,
             timer: 0,
             rng,
-            bug,
+            bugs,
             wall_shift: 0,
             slept: Span::ZERO,
             idle_until,
             draining: false,
             pursuit: None,
-            sent: Vec::new(),
+            settled: None,
         }
     }
 
-    /// Nobody begins anything new from here on, and nobody gives up.
+    /// Nobody begins anything new from here on, and nobody walks away.
     pub(crate) fn drain(&mut self) {
         self.draining = true;
     }
@@ -144,8 +155,7 @@ impl Client {
     /// The process is gone, and with it all it knew. Its connections close, sooner or later.
     pub(crate) fn die(&mut self, post: &mut Post) {
         self.alive = false;
-        self.pursuit = None;
-        self.forget_sent(post);
+        self.forget(post);
     }
 
     /// Another process in its place.
@@ -160,63 +170,146 @@ impl Client {
             let idles = self.draining || !self.alive;
             return (!idles).then(|| self.clock.when(self.idle_until).max(now));
         };
-        let mut next = pursuit.next_ask;
-        let watches_until = match pursuit.stage {
-            Stage::Asking => !self.draining && pursuit.gives_up(),
-            Stage::Holding => pursuit.lease.deadline.is_some(),
-            Stage::Ending(_) => false,
-        };
-        if watches_until {
-            next = next.min(pursuit.until);
-        }
-        let mut at = self.clock.when(next);
-        if let (Some(deadline), Stage::Holding) = (pursuit.lease.deadline, pursuit.stage) {
-            let left = deadline.since(self.lease_now(now));
-            at = at.min(self.clock.when(self.clock.read(now) + left));
-        }
+        let lease_now = self.lease_now(now).moment();
+        let claimant = pursuit.claimant.next_wake().map(|(moment, _)| {
+            let left = moment.since(lease_now);
+            self.clock.when(self.clock.read(now) + left)
+        });
+        let abandons_at = pursuit.abandons_at.filter(|_| !self.draining);
+        let own = [abandons_at, pursuit.works_until].into_iter().flatten().min();
+        let at = claimant.into_iter().chain(own.map(|own| self.clock.when(own))).min()?;
         Some(at.max(now + Span::from_micros(1)))
     }
 
     /// Its timer rang.
     pub(crate) fn wake(&mut self, desk: &mut Desk<'_>) {
         let local = self.clock.read(desk.now);
-        let lease_now = self.lease_now(desk.now);
         let Some(pursuit) = &mut self.pursuit else {
             if self.alive && !self.draining && local >= self.idle_until {
                 self.make_a_wish(desk);
-                self.ask(desk);
+                self.tell(Input::Begin, desk);
             }
             return;
         };
-        match pursuit.stage {
-            Stage::Asking => {
-                if local >= pursuit.until && !self.draining && pursuit.gives_up() {
-                    return self.give_up(desk);
-                }
-            }
-            Stage::Holding => {
-                if pursuit.lease.is_over(lease_now) && self.bug != Some(Bug::BelievesPastDeadline) {
-                    return self.lose(desk);
-                }
-                let done = pursuit.lease.deadline.is_some() && local >= pursuit.until;
-                if done {
-                    return self.end(Farewell::Release, desk);
-                }
-            }
-            Stage::Ending(_) => {
-                if pursuit.tries > 5 && !self.draining {
-                    return self.drop_pursuit(desk);
-                }
+        if !self.draining && pursuit.abandons_at.is_some_and(|at| at <= local) {
+            desk.story.tell(desk.now, Note::Stops(self.id, Stop::WalksAway));
+            return self.rest(desk);
+        }
+        if pursuit.works_until.is_some_and(|until| until <= local) {
+            pursuit.works_until = None;
+            let ends = if pursuit.signalled { Input::Signal } else { Input::Release };
+            return self.tell(ends, desk);
+        }
+        self.tell(Input::Wake, desk);
+    }
+
+    /// Tells the claimant, and does what it asks for.
+    fn tell(&mut self, input: Input, desk: &mut Desk<'_>) {
+        let now = self.lease_now(desk.now).moment();
+        let luck = self.rng.word() as u32;
+        let Some(pursuit) = &mut self.pursuit else { return };
+        let held = pursuit.claimant.state().holds();
+        let mut outputs = Vec::new();
+        pursuit.claimant.handle(input, now, luck, &mut outputs);
+        let unsure = pursuit.claimant.lease(now).is_none();
+        let granted = !held && pursuit.claimant.state().holds();
+        if let (true, true, Some(claim)) = (granted, unsure, pursuit.claimant.claim()) {
+            desk.story.tell(desk.now, Note::Believes { client: self.id, claim, left: None });
+        }
+        for output in outputs {
+            match output {
+                Output::Send(request) => self.send(request, desk),
+                Output::Abandon(number) => self.abandon(number, desk.post),
+                Output::Notify(notice) => self.notice(notice, desk),
             }
         }
-        if local >= pursuit.next_ask {
-            self.ask(desk);
+        let ended = self.pursuit.as_ref().filter(|pursuit| pursuit.claimant.is_settled());
+        if let Some(pursuit) = ended {
+            self.settled = Some(Settled {
+                client: self.id,
+                key: pursuit.wish.registration.key,
+                claim: pursuit.claimant.claim(),
+            });
+            self.rest(desk);
         }
     }
-}
 
-impl Pursuit {
-    fn gives_up(&self) -> bool {
-        self.abandons || (self.impatient && self.owner.is_some())
+    fn notice(&mut self, notice: Notice, desk: &mut Desk<'_>) {
+        let works_for = self.rng.span(desk.load.hold);
+        let local = self.clock.read(desk.now);
+        let Some(pursuit) = &mut self.pursuit else { return };
+        match notice {
+            Notice::Acquired { .. } => {
+                pursuit.works_until = Some(local + works_for);
+                pursuit.abandons_at = None;
+                self.tell_belief(desk);
+            }
+            Notice::Renewed => self.tell_belief(desk),
+            Notice::Lost(cause) => {
+                pursuit.works_until = None;
+                let why = match cause {
+                    claimant::Cause::Unconfirmed => Stop::LeaseOver,
+                    claimant::Cause::Refused(_) => Stop::ToldSo,
+                    claimant::Cause::Stopped => Stop::Signalled,
+                };
+                desk.story.tell(desk.now, Note::Stops(self.id, why));
+            }
+            Notice::Missed(_) => {
+                pursuit.abandons_at = None;
+            }
+            Notice::Waiting { .. } | Notice::Unknown | Notice::Ended(_) => {}
+        }
+    }
+
+    fn tell_belief(&self, desk: &mut Desk<'_>) {
+        let lease_now = self.lease_now(desk.now).moment();
+        if let Some(Lease { claim, deadline, .. }) = self.lease(desk.now) {
+            let left = Some(deadline.since(lease_now));
+            desk.story.tell(desk.now, Note::Believes { client: self.id, claim, left });
+        }
+    }
+
+    fn lease(&self, now: Timestamp) -> Option<Lease> {
+        let pursuit = self.pursuit.as_ref().filter(|_| self.alive)?;
+        pursuit.claimant.lease(self.lease_now(now).moment())
+    }
+
+    /// What it believes to hold at this moment of true time, if it believes so.
+    pub(crate) fn belief(&self, now: Timestamp) -> Option<(&Wish, ClaimId)> {
+        let lease = self.lease(now)?;
+        Some((&*self.pursuit.as_ref()?.wish, lease.claim))
+    }
+
+    /// What it has come to the end of since this was asked before.
+    pub(crate) fn take_settled(&mut self) -> Option<Settled> {
+        self.settled.take()
+    }
+
+    /// The clock the lease is counted on: boot time, unless a bug is planted.
+    fn lease_now(&self, now: Timestamp) -> Local {
+        let boot = self.clock.read(now);
+        match self.bugs.client {
+            Some(Bug::WallClockDeadline) => boot.shifted(self.wall_shift),
+            Some(Bug::ClockWithoutSuspend) => {
+                let asleep = self.paused_at.map_or(Span::ZERO, |since| now.since(since));
+                boot.shifted(-((self.slept.as_micros() + asleep.as_micros()) as i64))
+            }
+            Some(Bug::NewKeyForRetry) | None => boot,
+        }
+    }
+
+    pub(crate) fn pause(&mut self, now: Timestamp) {
+        self.paused_at = Some(now);
+    }
+
+    pub(crate) fn resume(&mut self, now: Timestamp) {
+        if let Some(since) = self.paused_at.take() {
+            self.slept = Span::from_micros(self.slept.as_micros() + now.since(since).as_micros());
+        }
+    }
+
+    /// Somebody sets the clock on its wall. An honest client does not look at it.
+    pub(crate) fn jump_wall(&mut self, micros: i64) {
+        self.wall_shift += micros;
     }
 }

@@ -3,6 +3,7 @@
 
 use std::ops::Add;
 
+use claims::claimant::Moment;
 use claims::{Span, Timestamp};
 
 /// A moment by one process's own clock. Two such clocks are never compared.
@@ -10,7 +11,10 @@ use claims::{Span, Timestamp};
 pub(crate) struct Local(u64);
 
 impl Local {
-    pub(crate) const NEVER: Self = Self(u64::MAX);
+    /// As the claimant reads it.
+    pub(crate) fn moment(self) -> Moment {
+        Moment::from_micros(self.0)
+    }
 
     pub(crate) fn as_boot(self) -> Span {
         Span::from_micros(self.0)

@@ -115,7 +115,7 @@ pub(crate) enum Says {
     Waiting(ClaimId),
     Active(ClaimId, Fence),
     /// The status it ended with.
-    Ended(ClaimId, &'static str),
+    Ended(ClaimId, Status),
     /// The claim is over, or forgotten.
     Over,
     /// Not now, for a reason that may go away.
@@ -130,7 +130,7 @@ impl Says {
         match &claim.phase {
             Phase::Waiting(_) => Self::Waiting(claim.id),
             Phase::Active(active) => Self::Active(claim.id, active.activation.fence),
-            Phase::Ended(_) => Self::Ended(claim.id, claim.status().as_str()),
+            Phase::Ended(_) => Self::Ended(claim.id, claim.status()),
         }
     }
 
@@ -152,7 +152,7 @@ impl Says {
         {
             return match *status == Status::Waiting {
                 true => Self::Waiting(*claim),
-                false => Self::Ended(*claim, status.as_str()),
+                false => Self::Ended(*claim, *status),
             };
         }
         match refusal.code() {

@@ -1,26 +1,15 @@
 //! Every bug that can be kept in on purpose, one at a time, and the client's own among them.
 //!
-//! See [`claims::planted`] for the reason. The rules and the store have their bugs where they
-//! would be made; those of a client are here, because the simulated clients are.
+//! See [`claims::planted`] for the reason. The rules, the store and the claimant have their bugs
+//! where they would be made; those of what drives a claimant are here, because the simulator does.
 
+use claims::claimant::Bug as ClaimantBug;
 use claims::planted::Bug as RuleBug;
 use registry::planted::Bug as StoreBug;
 
-/// A bug in a client: most failures of lock systems were on this side.
+/// A bug in what drives a claimant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bug {
-    /// The lease is counted from when the answer came, not from before the request left.
-    TtlFromReceipt,
-    /// The lease is counted from the retry that was answered; the first request was the one.
-    TtlFromRetry,
-    /// The whole ttl is believed in, though clocks differ.
-    NoMargin,
-    /// It goes on believing until somebody tells it otherwise.
-    BelievesPastDeadline,
-    /// A renewal whose answer was lost counts as one.
-    LostAnswerIsYes,
-    /// It asks for the release and stops only when that is confirmed.
-    ReleasesThenStops,
     /// The deadline is a time of day, and that is put back.
     WallClockDeadline,
     /// The deadline is on a clock that stands still while the machine is suspended.
@@ -36,7 +25,9 @@ pub enum Planted {
     Rules(RuleBug),
     /// In the embedded store.
     Store(StoreBug),
-    /// In the clients.
+    /// In the claimant.
+    Claimant(ClaimantBug),
+    /// In what drives it.
     Client(Bug),
 }
 
@@ -67,12 +58,16 @@ pub const ALL: &[Planted] = &[
     Planted::Store(StoreBug::TailNotCleared),
     Planted::Store(StoreBug::TimeRestarts),
     Planted::Store(StoreBug::StallCounts),
-    Planted::Client(Bug::TtlFromReceipt),
-    Planted::Client(Bug::TtlFromRetry),
-    Planted::Client(Bug::NoMargin),
-    Planted::Client(Bug::BelievesPastDeadline),
-    Planted::Client(Bug::LostAnswerIsYes),
-    Planted::Client(Bug::ReleasesThenStops),
+    Planted::Claimant(ClaimantBug::TtlFromReceipt),
+    Planted::Claimant(ClaimantBug::TtlFromRetry),
+    Planted::Claimant(ClaimantBug::NoMargin),
+    Planted::Claimant(ClaimantBug::BelievesPastDeadline),
+    Planted::Claimant(ClaimantBug::LostAnswerIsYes),
+    Planted::Claimant(ClaimantBug::ReleasesThenStops),
+    Planted::Claimant(ClaimantBug::ShorterWhenConfirmed),
+    Planted::Claimant(ClaimantBug::LeavesGhosts),
+    Planted::Claimant(ClaimantBug::LeavesWithoutGoodbye),
+    Planted::Claimant(ClaimantBug::HangsOnSilence),
     Planted::Client(Bug::WallClockDeadline),
     Planted::Client(Bug::ClockWithoutSuspend),
     Planted::Client(Bug::NewKeyForRetry),
@@ -84,6 +79,7 @@ impl Planted {
         match self {
             Self::Rules(bug) => format!("{bug:?}"),
             Self::Store(bug) => format!("{bug:?}"),
+            Self::Claimant(bug) => format!("{bug:?}"),
             Self::Client(bug) => format!("{bug:?}"),
         }
     }
@@ -93,7 +89,7 @@ impl Planted {
         match self {
             Self::Rules(_) => "rules",
             Self::Store(_) => "store",
-            Self::Client(_) => "client",
+            Self::Claimant(_) | Self::Client(_) => "client",
         }
     }
 

@@ -93,6 +93,7 @@ pub(crate) enum Note {
 pub(crate) enum Stop {
     LeaseOver,
     ToldSo,
+    Signalled,
     WalksAway,
 }
 

@@ -44,6 +44,7 @@ pub(crate) struct Load {
     pub(crate) abandons: u64,
     pub(crate) changes_ttl: u64,
     pub(crate) has_keeper: u64,
+    pub(crate) signalled: u64,
 }
 
 /// What the network does to each message.
@@ -135,8 +136,9 @@ fn load(rng: &mut Rng, segment_bytes: u64) -> Load {
         several: rng.pick(&[0, 0, 300]),
         impatient: rng.pick(&[0, 100]),
         abandons: rng.pick(&[0, 0, 100]),
-        changes_ttl: rng.pick(&[0, 0, 200]),
+        changes_ttl: rng.pick(&[0, 0, 400]),
         has_keeper: rng.pick(&[0, 0, 200]),
+        signalled: rng.pick(&[0, 0, 200]),
     }
 }
 
@@ -196,7 +198,7 @@ fn options(rng: &mut Rng, planted: Option<Planted>) -> Options {
     match planted {
         Some(Planted::Rules(bug)) => options.rules.planted = claims::planted::Planted::with(bug),
         Some(Planted::Store(bug)) => options.planted = registry::planted::Planted::with(bug),
-        Some(Planted::Client(_)) | None => {}
+        Some(Planted::Claimant(_) | Planted::Client(_)) | None => {}
     }
     options
 }

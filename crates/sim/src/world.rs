@@ -8,13 +8,12 @@ mod stopping;
 use claims::{Name, Span, Timestamp};
 
 use crate::agenda::{Agenda, Happening};
-use crate::client::{Client, Post};
+use crate::client::{Bugs, Client, Post};
 use crate::clock::Clock;
 use crate::disk::Disk;
 use crate::invariants::{Checked, Checks, Violation, check_rest};
 use crate::message::ClientId;
 use crate::net::Net;
-use crate::planted::Planted;
 use crate::rng::Rng;
 use crate::server::Server;
 use crate::story::{Note, Story};
@@ -52,14 +51,11 @@ impl World {
         let net = Net::new(rng.fork(), swarm.weather.clone(), swarm.load.clients);
         let clock = draw_clock(&mut rng, &swarm);
         let server = Server::new(clock, disk.clone(), swarm.options.clone(), rng.fork());
-        let bug = match setup.planted {
-            Some(Planted::Client(bug)) => Some(bug),
-            Some(Planted::Rules(_) | Planted::Store(_)) | None => None,
-        };
+        let bugs = Bugs::of(setup.planted);
         let clients: Vec<Client> = (0..swarm.load.clients)
             .map(|nth| {
                 let clock = draw_clock(&mut rng, &swarm);
-                Client::new(ClientId(nth), clock, rng.fork(), bug)
+                Client::new(ClientId(nth), clock, rng.fork(), bugs)
             })
             .collect();
         let names = (0..swarm.load.resources)

@@ -1,102 +1,81 @@
-//! What a client asks, and again if it is not answered.
+//! What a claimant asks, as messages.
 
 use std::rc::Rc;
 
-use claims::{Owner, Span, Ttl};
+use claims::claimant;
+use claims::{Farewell, Owner};
 
-use super::{Client, Desk, Post, Sent, Stage, wishes};
-use crate::clock::Local;
+use super::{Client, Desk, Post, Sent, wishes};
 use crate::message::{Ask, Request, RequestId};
 use crate::planted::Bug;
 use crate::story::Note;
 
 impl Client {
-    /// Sends what the present stage has to ask, and plans when to ask again.
-    pub(super) fn ask(&mut self, desk: &mut Desk<'_>) {
-        let local = self.clock.read(desk.now);
-        let at = self.lease_now(desk.now);
-        let timeout = self.rng.spread(desk.load.timeout);
-        self.close_waits(desk.post);
-        let bug = self.bug;
-        let Some(pursuit) = &mut self.pursuit else {
-            return;
-        };
-        let wait = pursuit.waits_open.then_some(desk.load.wait);
-        pursuit.tries += 1;
-        pursuit.next_ask = local + timeout;
-        let ask = match (pursuit.stage, pursuit.owner) {
-            (Stage::Asking, None) => {
-                pursuit.next_ask = pursuit.next_ask + wait.unwrap_or_default();
-                if pursuit.tries > 1 && bug == Some(Bug::NewKeyForRetry) {
+    /// Sends what the claimant wants sent.
+    pub(super) fn send(&mut self, request: claimant::Request, desk: &mut Desk<'_>) {
+        let by_keeper = self.rng.coin();
+        let appoints = self.rng.permille(300);
+        let another_key = self.bugs.client == Some(Bug::NewKeyForRetry) && request.number > 1;
+        let Some(pursuit) = &mut self.pursuit else { return };
+        let key = pursuit.wish.registration.key;
+        let owner = || Owner { claim: request.claim.expect("it knows what it asks about"), key };
+        let ask = match request.verb {
+            claimant::Verb::Register => {
+                if another_key {
                     pursuit.wish = wishes::under_another_key(&pursuit.wish, &mut self.rng);
                 }
-                Ask::Register(Rc::clone(&pursuit.wish), wait)
+                Ask::Register(Rc::clone(&pursuit.wish), request.wait)
             }
-            (Stage::Asking, Some(owner)) => {
-                pursuit.next_ask = pursuit.next_ask + wait.unwrap_or_default();
-                Ask::Activate(owner, wait)
+            claimant::Verb::Activate => Ask::Activate(owner(), request.wait),
+            claimant::Verb::Renew(ttl) => {
+                let mut owner = owner();
+                match pursuit.keeper {
+                    Some(keeper) if keeper.appointed && by_keeper => owner.key = keeper.key,
+                    Some(keeper) if !keeper.appointed && appoints => {
+                        self.ask(None, Ask::Appoint(owner, keeper.key), desk);
+                    }
+                    Some(_) | None => {}
+                }
+                Ask::Renew(owner, Some(ttl))
             }
-            (Stage::Holding, Some(owner)) => {
-                let retry = pursuit.lease.part(10).max(Span::from_millis(20));
-                pursuit.next_ask = local + timeout.min(retry);
-                self.renewal(owner, at)
-            }
-            (Stage::Ending(farewell), Some(owner)) => Ask::End(owner, farewell),
-            (Stage::Holding | Stage::Ending(_), None) => {
-                unreachable!("a client knows the claim it holds or ends")
-            }
+            claimant::Verb::Release => Ask::End(owner(), Farewell::Release),
+            claimant::Verb::Withdraw => Ask::End(owner(), Farewell::Withdraw),
+            claimant::Verb::Abort => Ask::End(owner(), Farewell::Abort),
         };
+        self.ask(Some(request.number), ask, desk);
+    }
+
+    fn ask(&mut self, number: Option<u32>, ask: Ask, desk: &mut Desk<'_>) {
+        let Some(pursuit) = &mut self.pursuit else { return };
         let request = RequestId(desk.post.next_request);
         desk.post.next_request += 1;
-        let sent = Sent { request, verb: ask.verb(), at, waits: ask.wait().is_some() };
+        let sent = Sent { request, number, verb: ask.verb(), waits: ask.wait().is_some() };
         desk.story.tell(
             desk.now,
             Note::Asks { client: self.id, request, verb: sent.verb, claim: ask.claim() },
         );
-        if self.sent.len() == 8 {
-            self.sent.remove(0);
+        if pursuit.sent.len() == 8 {
+            pursuit.sent.remove(0);
         }
-        self.sent.push(sent);
-        let client = self.id;
-        desk.post.requests.push(Request { id: request, client, ask });
+        pursuit.sent.push(sent);
+        desk.post.requests.push(Request { id: request, client: self.id, ask });
     }
 
-    /// A renewal, or now and then the appointment of a keeper who may send some of them.
-    fn renewal(&mut self, owner: Owner, at: Local) -> Ask {
-        let changes = self.rng.permille(300);
-        let by_keeper = self.rng.coin();
-        let share = self.rng.between(500, 1_000);
-        let bug = self.bug;
-        let pursuit = self.pursuit.as_mut().expect("only a pursuit is renewed");
-        let mut owner = owner;
-        match pursuit.keeper {
-            Some(keeper) if !keeper.appointed && pursuit.lease.deadline.is_some() && changes => {
-                return Ask::Appoint(owner, keeper.key);
-            }
-            Some(keeper) if keeper.appointed && by_keeper => owner.key = keeper.key,
-            Some(_) | None => {}
-        }
-        let ttl = (pursuit.changes_ttl && changes).then(|| {
-            let whole = pursuit.wish.registration.ttl.span().as_micros();
-            Ttl::new(Span::from_micros(whole * share / 1_000)).expect("shorter than an allowed ttl")
-        });
-        pursuit.lease.asked(ttl, at);
-        if bug == Some(Bug::LostAnswerIsYes) {
-            pursuit.lease.confirmed(at, at, bug);
-        }
-        Ask::Renew(owner, ttl)
-    }
-
-    fn close_waits(&mut self, post: &mut Post) {
-        let open = self.sent.iter_mut().filter(|sent| sent.waits);
-        for sent in open {
+    /// Nobody waits for the answer to this any more.
+    pub(super) fn abandon(&mut self, number: u32, post: &mut Post) {
+        let Some(pursuit) = &mut self.pursuit else { return };
+        let sent = pursuit.sent.iter_mut().find(|sent| sent.number == Some(number));
+        if let Some(sent) = sent.filter(|sent| sent.waits) {
             sent.waits = false;
             post.closed.push(sent.request);
         }
     }
 
-    pub(super) fn forget_sent(&mut self, post: &mut Post) {
-        self.close_waits(post);
-        self.sent.clear();
+    /// Forgets what it wanted. Its connections close.
+    pub(super) fn forget(&mut self, post: &mut Post) {
+        if let Some(pursuit) = self.pursuit.take() {
+            let open = pursuit.sent.iter().filter(|sent| sent.waits);
+            post.closed.extend(open.map(|sent| sent.request));
+        }
     }
 }

@@ -1,17 +1,15 @@
-//! What clients want, and how they stop wanting it.
+//! What clients want.
 
 use std::rc::Rc;
 
-use claims::{
-    Data, Farewell, KeyHash, Limit, Name, Registration, Resources, Span, Status, Timestamp, Ttl,
-};
+use claims::claimant::{Backoff, Claimant, Patience, Terms, Timing};
+use claims::{Data, KeyHash, Limit, Name, Registration, Resources, Span, Ttl};
 
-use super::lease::Lease;
-use super::{Client, Desk, Keeper, Pursuit, Stage};
-use crate::clock::Local;
+use super::{Client, Desk, Keeper, Pursuit};
 use crate::message::Wish;
 use crate::rng::Rng;
-use crate::story::{Note, Stop};
+use crate::story::Note;
+use crate::swarm::Load;
 
 impl Client {
     pub(super) fn make_a_wish(&mut self, desk: &mut Desk<'_>) {
@@ -49,76 +47,60 @@ impl Client {
                 ttl: registration.ttl.span(),
             },
         );
-        let at = self.lease_now(desk.now);
         let local = self.clock.read(desk.now);
         let rng = &mut self.rng;
+        let patience = rng.spread(load.patience);
+        let waits_open = rng.permille(load.waits_open);
+        let terms = Terms {
+            patience: match rng.permille(load.impatient) {
+                true if rng.coin() => Patience::Try(patience),
+                true => Patience::For(patience),
+                false => Patience::Forever,
+            },
+            timing: timing(load, waits_open),
+            planted: self.bugs.claimant,
+            ..Terms::new(registration.ttl)
+        };
         self.pursuit = Some(Pursuit {
-            owner: None,
-            stage: Stage::Asking,
-            lease: Lease::asked_for(registration.ttl, at),
-            waits_open: rng.permille(load.waits_open),
-            abandons: rng.permille(load.abandons),
-            impatient: rng.permille(load.impatient),
+            claimant: Claimant::new(terms),
+            abandons_at: rng.permille(load.abandons).then(|| local + patience),
+            works_until: None,
+            signalled: rng.permille(load.signalled),
             changes_ttl: rng.permille(load.changes_ttl),
+            ttl: registration.ttl,
             keeper: rng
                 .permille(load.has_keeper)
                 .then(|| Keeper { key: draw_key(rng), appointed: false }),
-            next_ask: local,
-            until: local + rng.spread(load.patience),
-            tries: 0,
+            sent: Vec::new(),
             wish: Rc::new(Wish { number, registration, resources }),
         });
     }
 
-    /// It took too long.
-    pub(super) fn give_up(&mut self, desk: &mut Desk<'_>) {
-        let abandons = self.pursuit.as_ref().is_some_and(|pursuit| pursuit.abandons);
-        if abandons {
-            desk.story.tell(desk.now, Note::Stops(self.id, Stop::WalksAway));
-            self.drop_pursuit(desk);
-        } else {
-            self.end(Farewell::Withdraw, desk);
-        }
-    }
-
-    /// Its lease ran out before a renewal was confirmed.
-    pub(super) fn lose(&mut self, desk: &mut Desk<'_>) {
-        desk.story.tell(desk.now, Note::Stops(self.id, Stop::LeaseOver));
-        match self.rng.coin() {
-            true => self.end(Farewell::Abort, desk),
-            false => self.drop_pursuit(desk),
-        }
-    }
-
-    /// It stops believing first, and asks for the ending then.
-    pub(super) fn end(&mut self, farewell: Farewell, desk: &mut Desk<'_>) {
-        let pursuit = self.pursuit.as_mut().expect("only a pursuit is ended");
-        pursuit.stage = Stage::Ending(farewell);
-        pursuit.tries = 0;
-        pursuit.until = Local::NEVER;
-        self.ask(desk);
-    }
-
     /// Back to idleness.
-    pub(super) fn drop_pursuit(&mut self, desk: &mut Desk<'_>) {
-        self.pursuit = None;
-        self.forget_sent(desk.post);
+    pub(super) fn rest(&mut self, desk: &mut Desk<'_>) {
+        self.forget(desk.post);
         let pause: Span = self.rng.spread(desk.load.think);
-        self.idle_until = self.now(desk.now) + pause;
+        self.idle_until = self.clock.read(desk.now) + pause;
     }
+}
 
-    /// It was told that its claim is over.
-    pub(super) fn told_over(&mut self, status: Option<&'static str>, desk: &mut Desk<'_>) {
-        let expired = status != Some(Status::Released.as_str());
-        let holding = self.pursuit.as_ref().map(|pursuit| pursuit.stage) == Some(Stage::Holding);
-        if expired && holding {
-            desk.story.tell(desk.now, Note::Stops(self.id, Stop::ToldSo));
-        }
-        self.drop_pursuit(desk);
-    }
-
-    fn now(&self, now: Timestamp) -> Local {
-        self.clock.read(now)
+/// How claimants wait and try again in this world.
+fn timing(load: &Load, waits_open: bool) -> Timing {
+    let (first, most) = load.poll;
+    let backoff = Backoff { first, most };
+    let quick = Backoff { first: Span::from_millis(20), most: first };
+    Timing {
+        answer: load.timeout,
+        wait: waits_open.then_some(load.wait),
+        poll: backoff,
+        register: backoff,
+        activate: backoff,
+        renew: quick,
+        release: quick,
+        withdraw: backoff,
+        abort: quick,
+        farewell: Span::from_micros(load.timeout.as_micros() * 5),
+        ..Timing::default()
     }
 }
 

@@ -27,7 +27,7 @@ impl Acknowledged {
             return Ok(());
         };
         let status = Status::from(*ending);
-        self.told.insert(*claim, Says::Ended(*claim, status.as_str()));
+        self.told.insert(*claim, Says::Ended(*claim, status));
         let farewells = &moment.occasion.farewells;
         match *ending == Ending::Expired || farewells.contains(&(*claim, *ending)) {
             true => Ok(()),
@@ -73,7 +73,7 @@ impl Acknowledged {
                     (may_have_ended || status == Some(Status::Active))
                         && fence.is_none_or(|fence| fence == given)
                 }
-                Says::Ended(_, how) => status.is_none_or(|status| status.as_str() == how),
+                Says::Ended(_, how) => status.is_none_or(|status| status == how),
                 Says::Over | Says::NotNow | Says::KeyInUse => true,
             };
             if !holds {
@@ -88,7 +88,7 @@ impl Acknowledged {
             if let Some(status) = state.claim(id).map(claims::Claim::status)
                 && status > Status::Active
             {
-                *told = Says::Ended(id, status.as_str());
+                *told = Says::Ended(id, status);
             }
         }
         // What is forgotten cannot be asked about any more.

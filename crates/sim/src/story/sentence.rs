@@ -59,6 +59,7 @@ fn sentence(note: &Note) -> String {
             let why = match why {
                 Stop::LeaseOver => "stops believing: its lease is over",
                 Stop::ToldSo => "stops believing: it was told so",
+                Stop::Signalled => "stops believing: it is being stopped",
                 Stop::WalksAway => "walks away",
             };
             format!("client {} {why}", client.0)

@@ -3,7 +3,7 @@
 use super::World;
 use crate::agenda::Happening;
 use crate::client::Desk;
-use crate::invariants::Checked;
+use crate::invariants::{Checked, check_left_behind};
 use crate::message::{Answer, ClientId};
 use crate::net::Way;
 use crate::story::Note;
@@ -70,6 +70,11 @@ impl World {
         self.send_post();
         self.set_timer(client.0);
         self.checks.believed(self.now, &self.clients, client.0)?;
+        if let (Some(settled), Some(state)) =
+            (self.clients[client.0].take_settled(), self.server.state())
+        {
+            check_left_behind(&settled, state)?;
+        }
         self.look_for_rest()
     }
 
