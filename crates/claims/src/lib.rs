@@ -27,6 +27,7 @@ mod state;
 
 pub mod claimant;
 pub mod clock;
+pub mod contest;
 pub mod engine;
 pub mod planted;
 #[cfg(feature = "wire")]

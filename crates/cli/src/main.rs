@@ -19,6 +19,7 @@ mod show;
 mod why;
 
 mod bench;
+mod blob;
 mod watch;
 
 mod demo;
@@ -71,6 +72,9 @@ enum Action {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Locks on stores that were not made for locking: buckets, directories, reservations
+    #[command(subcommand)]
+    Blob(blob::Blob),
     /// Make, list, replace and take back the tokens of a server
     #[command(subcommand)]
     Token(token::Tokens),
@@ -98,11 +102,12 @@ enum Action {
 async fn main() -> ExitCode {
     let mut out = Out::new();
     let done = async {
-        run(&mut out).await?;
-        out.flush()
+        let code = run(&mut out).await?;
+        out.flush()?;
+        Ok(code)
     };
     match done.await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) if error.is::<Enough>() => ExitCode::SUCCESS,
         Err(error) => {
             // A usage error has been told by the parser, with the usage.
@@ -115,11 +120,14 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(out: &mut Out) -> anyhow::Result<()> {
-    let Some(matches) = parse(Arguments::command(), out)? else { return Ok(()) };
+async fn run(out: &mut Out) -> anyhow::Result<ExitCode> {
+    let Some(matches) = parse(Arguments::command(), out)? else {
+        return Ok(ExitCode::SUCCESS);
+    };
     let command = Arguments::from_arg_matches(&matches)?.command;
     if let Action::Serve(wish) = command {
-        return serve(*wish, out).await;
+        serve(*wish, out).await?;
+        return Ok(ExitCode::SUCCESS);
     }
     log_at(LevelFilter::INFO);
     dispatch(command, out).await
@@ -141,24 +149,26 @@ fn parse(command: clap::Command, out: &mut Out) -> anyhow::Result<Option<ArgMatc
     }
 }
 
-async fn dispatch(command: Action, out: &mut Out) -> anyhow::Result<()> {
+async fn dispatch(command: Action, out: &mut Out) -> anyhow::Result<ExitCode> {
     match command {
         Action::Serve(_) => unreachable!("it is served before this"),
-        Action::Claims(wish) => list::run(&wish, out).await,
-        Action::Show(wish) => show::run(&wish, out).await,
-        Action::Why(wish) => why::run(&wish, out).await,
-        Action::Revoke(wish) => revoke::run(&wish, out).await,
-        Action::Watch(wish) => watch::run(&wish, out).await,
-        Action::Bench(wish) => bench::run(&wish, out).await,
+        Action::Claims(wish) => list::run(&wish, out).await?,
+        Action::Show(wish) => show::run(&wish, out).await?,
+        Action::Why(wish) => why::run(&wish, out).await?,
+        Action::Revoke(wish) => revoke::run(&wish, out).await?,
+        Action::Watch(wish) => watch::run(&wish, out).await?,
+        Action::Bench(wish) => bench::run(&wish, out).await?,
         Action::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "tenure", &mut script);
-            out.write(&script)
+            out.write(&script)?;
         }
-        Action::Token(wish) => token::run(wish, out),
-        Action::Demo { data } => demo::run(data).await,
-        Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
+        Action::Blob(wish) => return blob::run(wish).await,
+        Action::Token(wish) => token::run(wish, out)?,
+        Action::Demo { data } => demo::run(data).await?,
+        Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Reads the command line again, with the values of the configuration file for defaults.
