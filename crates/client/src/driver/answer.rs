@@ -43,7 +43,11 @@ impl Heard {
                 Self { answer, problem: None }
             }
             Class::NoContent => Self { answer, problem: None },
-            _ => {
+            Class::NotFound
+            | Class::Conflict
+            | Class::Refused
+            | Class::Unknown
+            | Class::NotSent => {
                 let trouble = serde_json::from_slice(&reply.body).unwrap_or_default();
                 Self::trouble(answer, reply.status, &trouble)
             }
@@ -53,9 +57,9 @@ impl Heard {
     /// What is said of one of many.
     pub(super) fn one(trouble: &Trouble) -> Self {
         let answer = Answer::of(Class::of_status(trouble.http_status));
-        match answer.class {
-            Class::Ok => Self { answer, problem: None },
-            _ => Self::trouble(answer, trouble.http_status, trouble),
+        match answer.class == Class::Ok {
+            true => Self { answer, problem: None },
+            false => Self::trouble(answer, trouble.http_status, trouble),
         }
     }
 

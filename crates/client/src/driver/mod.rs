@@ -5,28 +5,32 @@
 //! It sends what the claimants want sent, renews many claims with one request, wakes each claimant
 //! when it asked for it, and tells whoever made the wish what became of it.
 //!
-//! ```no_run
+//! ```
+//! # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/house/mod.rs")); }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let house = house::House::open();
+//! # let url = house.url();
 //! use claims::{Name, Resources, Ttl};
 //! use tenure::driver::{Driver, Settings, Told};
 //! use tenure::{Place, Wish};
 //!
-//! let driver = Driver::start(Settings::at(Place::parse("http://127.0.0.1:7117")?))?;
+//! let driver = Driver::start(Settings::at(Place::parse(&url)?))?;
 //! let printer = Resources::one(Name::new("printer")?);
 //! let (tell, told) = std::sync::mpsc::channel();
 //! let errand = driver.pursue(Wish::new(printer, Ttl::from_secs_f64(60.0)?), move |news| {
 //!     let _ = tell.send(news.clone());
 //! });
 //! for news in told {
+//!     println!("{news:?}, ours for {:?}", errand.valid_for());
 //!     match news {
-//!         Told::Acquired { fence } => println!("mine, fence {fence:?}, for {:?}", errand.valid_for()),
-//!         Told::Lost(loss) => println!("lost: {loss}"),
-//!         Told::Ended(end) => break println!("over: {end:?}"),
-//!         other => println!("{other:?}"),
+//!         Told::Acquired { .. } => errand.release(),
+//!         Told::Ended(_) => break,
+//!         _ => {}
 //!     }
-//!     errand.release();
 //! }
 //! driver.close(std::time::Duration::from_secs(5));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! For a keychain: one driver; one [`Driver::pursue`] for each claim of the program, with a closure

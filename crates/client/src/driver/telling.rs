@@ -93,7 +93,7 @@ pub enum End {
     Refused(Problem),
     /// Nobody knows: no answer came. The driver goes on trying for a while.
     Unknown(Option<Problem>),
-    /// It was never made.
+    /// It was never made, as far as is known; what an unanswered request may have made is cleared away.
     Never,
 }
 
@@ -138,10 +138,13 @@ pub(super) fn missed(why: Missed, problem: Option<Problem>, position: Option<u64
 }
 
 pub(super) fn ended(state: State, made: bool, problem: Option<Problem>) -> End {
-    match state {
-        State::Released | State::Withdrawn | State::Aborted => End::Confirmed,
-        State::Fail if made => End::Refused(problem.unwrap_or_else(Problem::nothing)),
-        State::Done if made => End::Unknown(problem),
-        _ => End::Never,
+    if matches!(state, State::Released | State::Withdrawn | State::Aborted) {
+        End::Confirmed
+    } else if !made {
+        End::Never
+    } else if state == State::Fail {
+        End::Refused(problem.unwrap_or_else(Problem::nothing))
+    } else {
+        End::Unknown(problem)
     }
 }

@@ -17,13 +17,11 @@ impl House {
         Self::with(claims::Rules::default(), server::Config::default())
     }
 
-    #[allow(dead_code, reason = "not every test needs it")]
     pub(crate) fn with(rules: claims::Rules, config: server::Config) -> Self {
         Self::over(config, None, move || Arc::new(registry::memory(rules)))
     }
 
     /// Opens one that keeps its claims in a directory, at an address it may have had before.
-    #[allow(dead_code, reason = "not every test needs it")]
     pub(crate) fn keeping(data: &std::path::Path, address: Option<SocketAddr>) -> Self {
         let data = data.to_owned();
         Self::over(server::Config::default(), address, move || {
@@ -53,7 +51,6 @@ impl House {
         Self { address: told.recv().unwrap(), stop: Some(stop), thread: Some(thread) }
     }
 
-    #[allow(dead_code, reason = "not every test needs it")]
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -74,7 +71,6 @@ impl Drop for House {
 }
 
 /// One request as an administrator sends it, apart from the client that is tested.
-#[allow(dead_code, reason = "not every test looks at the server")]
 pub(crate) fn ask(url: &str, method: &str, path: &str, body: &str) -> (u16, String) {
     use std::io::{Read, Write};
     let address = url.trim_start_matches("http://");
