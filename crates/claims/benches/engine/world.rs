@@ -1,8 +1,8 @@
 //! A state, a clock, and keys that look random.
 
 use claims::{
-    ClaimId, Command, Event, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration, Resources, Rules,
-    Span, Stamp, Standing, State, Timestamp, Ttl, WallTime, engine,
+    ClaimId, Command, Event, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration,
+    Resources, Rules, Span, Stamp, Standing, State, Timestamp, Ttl, WallTime, engine,
 };
 
 pub(crate) struct World {
