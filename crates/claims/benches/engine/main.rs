@@ -11,7 +11,8 @@
 //! caches. So the same is done with ten waiters in each of very many queues. As many claims live then
 //! as in the longest queue, and what is left is the cost of its length.
 //!
-//! The other way to tell the two apart is beside it: what the bare memory costs, without any engine.
+//! The other way to tell the two apart is beside it: reading the bare memory, without any engine, in the
+//! same rounds.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks to people")]
 
 mod memory;
@@ -19,7 +20,7 @@ mod queue;
 mod uncontended;
 mod world;
 
-use queue::Queues;
+use queue::{Costs, Queues};
 use uncontended::Names;
 
 fn main() {
@@ -45,8 +46,8 @@ fn main() {
 
     println!();
     println!(
-        "{:<44} {:>8} {:>8} {:>8} {:>9} {:>8}",
-        "median ns per decision", "enqueue", "cancel", "poll", "handover", "mean"
+        "{:<44} {:>8} {:>8} {:>8} {:>9} {:>8} {:>12}",
+        "median ns per decision", "enqueue", "cancel", "poll", "handover", "mean", "bare memory"
     );
     let alone = row("10 waiters, nobody else", Queues { count: 1, length: 10 }, rounds);
     for length in [1_000, 100_000].into_iter().filter(|&length| length < most) {
@@ -55,38 +56,39 @@ fn main() {
     let crowded = Queues { count: most / 10, length: 10 };
     let crowd = row(&format!("10 waiters, {} such queues", most / 10), crowded, rounds);
     let longest = row(&format!("{most} waiters"), Queues { count: 1, length: most }, rounds);
-    print_ratios("longest : 10 among as many claims", longest, crowd);
-    print_ratios("longest : 10 alone", longest, alone);
-
-    println!();
-    let [few, many] = [10, most].map(|count| memory::touch_ns(count, rounds));
-    let far = many.saturating_sub(few);
-    let without = |ns: u128| ns.saturating_sub(far);
-    let [_, cancel, poll, _] = longest.map(without);
-    println!("{:<44} {few:>8} {many:>8}", format!("bare memory: ns to read one of 10, of {most}"));
-    println!("{:<44} {:>8} {cancel:>8} {poll:>8}", "longest without that difference", "");
-    let ratio = |nth: usize| without(longest[nth]) as f64 / alone[nth] as f64;
-    println!("{:<44} {:>8} {:>8.1} {:>8.1}", "that : 10 alone", "", ratio(1), ratio(2));
+    print_ratios("longest : 10 among as many claims", &longest, &crowd);
+    print_ratios("longest : 10 alone", &longest, &alone);
+    // Only these two go to a random place.
+    let far = longest.memory.saturating_sub(alone.memory);
+    let [cancel, poll] = [1, 2].map(|nth| longest.decisions[nth].saturating_sub(far));
+    let label = "longest without what memory costs more";
+    println!("{label:<44} {:>8} {cancel:>8} {poll:>8}", "");
+    let [cancel, poll] = [(cancel, 1), (poll, 2)].map(|(ns, nth)| ratio(ns, alone.decisions[nth]));
+    println!("{:<44} {:>8} {cancel:>8.1} {poll:>8.1}", "that : 10 alone", "");
     println!();
     println!("{:<44} {:>8} bytes", "memory per waiter", waiter);
 }
 
-fn row(label: &str, queues: Queues, rounds: usize) -> [u128; 4] {
+fn row(label: &str, queues: Queues, rounds: usize) -> Costs {
     let costs = queue::measure(queues, rounds);
-    let [enqueue, cancel, poll, handover] = costs;
-    let mean = mean(costs);
-    println!("{label:<44} {enqueue:>8} {cancel:>8} {poll:>8} {handover:>9} {mean:>8.0}");
+    let [enqueue, cancel, poll, handover] = costs.decisions;
+    let (mean, memory) = (sum(&costs) / 4, costs.memory);
+    println!("{label:<44} {enqueue:>8} {cancel:>8} {poll:>8} {handover:>9} {mean:>8} {memory:>12}");
     costs
 }
 
-fn print_ratios(label: &str, above: [u128; 4], below: [u128; 4]) {
+fn print_ratios(label: &str, above: &Costs, below: &Costs) {
     let [enqueue, cancel, poll, handover] =
-        std::array::from_fn(|nth| above[nth] as f64 / below[nth] as f64);
-    let mean = mean(above) / mean(below);
+        std::array::from_fn(|nth| ratio(above.decisions[nth], below.decisions[nth]));
+    let mean = ratio(sum(above), sum(below));
     println!("{label:<44} {enqueue:>8.1} {cancel:>8.1} {poll:>8.1} {handover:>9.1} {mean:>8.1}");
 }
 
-/// The cost of a decision in a queue that sees as many of each kind.
-fn mean(costs: [u128; 4]) -> f64 {
-    costs.iter().sum::<u128>() as f64 / costs.len() as f64
+/// One of each kind: their mean is the cost of a decision in a queue that sees as many of each.
+fn sum(costs: &Costs) -> u128 {
+    costs.decisions.iter().sum()
+}
+
+fn ratio(above: u128, below: u128) -> f64 {
+    above as f64 / below as f64
 }

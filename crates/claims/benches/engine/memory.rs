@@ -1,13 +1,10 @@
-//! The bare memory: what it costs to read one of so many records and its place in line, and nothing
-//! else. No queue can do with less, so what this costs more with many than with few is no fault of the
-//! engine's.
+//! The bare memory: reading one of so many records and its place in line, and nothing else. No queue can
+//! do with less, so what this costs more with many than with few is no fault of the engine's.
 
 use std::hint::black_box;
-use std::time::Duration;
 
 use claims::Claim;
 
-use crate::queue::{median_ns, timed};
 use crate::world::World;
 
 const LINE: usize = 64;
@@ -19,20 +16,30 @@ const LINES: usize = size_of::<Claim>().div_ceil(LINE);
 #[repr(align(64))]
 struct Record([[usize; LINE / size_of::<usize>()]; LINES]);
 
-/// The median ns of reading any of `count` records, and then the word that has a bit for it: which
-/// queue that is in, only the record can tell.
-pub(crate) fn touch_ns(count: usize, rounds: usize) -> u128 {
-    let mut world = World::new();
-    let records = black_box(vec![Record([[0; _]; LINES]); count]);
-    let line = black_box(vec![0_u64; count.div_ceil(64)]);
-    let mut order: Vec<usize> = (0..count).collect();
-    world.shuffle(&mut order);
-    let mut times: Vec<Duration> = Vec::new();
-    for &nth in order.iter().cycle().take(rounds) {
-        times.push(timed(|| {
-            let told: usize = records[nth].0.iter().map(|line| line[0]).sum();
-            black_box(line[nth / 64 + told]);
-        }));
+pub(crate) struct Memory {
+    records: Vec<Record>,
+    /// A bit for each record.
+    line: Vec<u64>,
+    /// Which one is read when, so that no place is looked up far away.
+    order: Vec<usize>,
+}
+
+impl Memory {
+    pub(crate) fn new(count: usize, world: &mut World) -> Self {
+        let mut order: Vec<usize> = (0..count).collect();
+        world.shuffle(&mut order);
+        let records = black_box(vec![Record([[0; _]; LINES]); count]);
+        Self { records, line: black_box(vec![0; count.div_ceil(64)]), order }
     }
-    median_ns(times)
+
+    pub(crate) fn any(&self, round: usize) -> usize {
+        self.order[round % self.order.len()]
+    }
+
+    /// Reads a record, and then the word that has a bit for it: in which line that is, only the record
+    /// can tell.
+    pub(crate) fn read(&self, nth: usize) {
+        let told: usize = self.records[nth].0.iter().map(|line| line[0]).sum();
+        black_box(self.line[nth / 64 + told]);
+    }
 }

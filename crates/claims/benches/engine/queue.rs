@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use claims::{ClaimId, Command, Farewell, Name};
 
+use crate::memory::Memory;
 use crate::world::{World, names, owner, release};
 
 /// So many queues, with so many waiters in each.
@@ -42,12 +43,22 @@ impl Queue {
     }
 }
 
-/// Takes each kind of decision once in every round, on one queue after the other in random order. Their
-/// length stays the same. The median ns of enqueue, cancel, poll and handover.
-pub(crate) fn measure(queues: Queues, rounds: usize) -> [u128; 4] {
+pub(crate) struct Costs {
+    /// The median ns of enqueue, cancel, poll and handover.
+    pub(crate) decisions: [u128; 4],
+    /// The median ns of reading one of as many records of bare memory.
+    pub(crate) memory: u128,
+}
+
+/// Takes each kind of decision once in every round, on one queue after the other in random order, and
+/// reads the bare memory once: so it is as cold for that as for them. The length of a queue stays the
+/// same.
+pub(crate) fn measure(queues: Queues, rounds: usize) -> Costs {
     let (mut world, mut crowd) = fill(queues);
     world.shuffle(&mut crowd);
+    let memory = Memory::new(queues.count * queues.length, &mut world);
     let mut times: [Vec<Duration>; 4] = Default::default();
+    let mut reads: Vec<Duration> = Vec::new();
     for round in 0..rounds {
         let nth = round % crowd.len();
         let queue = &mut crowd[nth];
@@ -65,6 +76,9 @@ pub(crate) fn measure(queues: Queues, rounds: usize) -> [u128; 4] {
         times[2].push(timed(|| drop(world.decide(asks).expect_err("it is not its turn"))));
         queue.later.push(waiter);
 
+        let record = memory.any(round);
+        reads.push(timed(|| memory.read(record)));
+
         let first = world.state.queue(&queue.name).next().expect("somebody waits").id;
         world.state.attend(first);
         let released = release(queue.holder);
@@ -73,7 +87,7 @@ pub(crate) fn measure(queues: Queues, rounds: usize) -> [u128; 4] {
         queue.later.push(world.register(&queue.name));
         world.tidy();
     }
-    times.map(median_ns)
+    Costs { decisions: times.map(median_ns), memory: median_ns(reads) }
 }
 
 /// What one more waiter adds to a process.
@@ -107,13 +121,13 @@ fn fill(queues: Queues) -> (World, Vec<Queue>) {
     (world, crowd)
 }
 
-pub(crate) fn timed(decision: impl FnOnce()) -> Duration {
+fn timed(decision: impl FnOnce()) -> Duration {
     let start = Instant::now();
     decision();
     start.elapsed()
 }
 
-pub(crate) fn median_ns(mut times: Vec<Duration>) -> u128 {
+fn median_ns(mut times: Vec<Duration>) -> u128 {
     times.sort();
     times[times.len() / 2].as_nanos()
 }
