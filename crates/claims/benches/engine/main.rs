@@ -10,8 +10,12 @@
 //! processor's first cache, and a million claims fit into none: that comparison is mostly one of
 //! caches. So the same is done with ten waiters in each of very many queues. As many claims live then
 //! as in the longest queue, and what is left is the cost of its length.
+//!
+//! The other way to tell the two apart is beside it: reading the bare memory, without any engine, in the
+//! same rounds.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks to people")]
 
+mod memory;
 mod queue;
 mod uncontended;
 mod world;
@@ -42,8 +46,8 @@ fn main() {
 
     println!();
     println!(
-        "{:<44} {:>8} {:>8} {:>8} {:>9}",
-        "median ns per decision", "enqueue", "cancel", "poll", "handover"
+        "{:<44} {:>8} {:>8} {:>8} {:>9} {:>8} {:>12}",
+        "median ns per decision", "enqueue", "cancel", "poll", "handover", "mean", "bare memory"
     );
     let alone = row("10 waiters, nobody else", Queues { count: 1, length: 10 }, rounds);
     for length in [1_000, 100_000].into_iter().filter(|&length| length < most) {
@@ -52,22 +56,39 @@ fn main() {
     let crowded = Queues { count: most / 10, length: 10 };
     let crowd = row(&format!("10 waiters, {} such queues", most / 10), crowded, rounds);
     let longest = row(&format!("{most} waiters"), Queues { count: 1, length: most }, rounds);
-    print_ratio("longest : 10 among as many claims", &longest, &crowd);
-    print_ratio("longest : 10 alone", &longest, &alone);
+    print_ratios("longest : 10 among as many claims", &longest, &crowd);
+    print_ratios("longest : 10 alone", &longest, &alone);
+    // Only these two go to a random place.
+    let far = longest.memory.saturating_sub(alone.memory);
+    let [cancel, poll] = [1, 2].map(|nth| longest.decisions[nth].saturating_sub(far));
+    let label = "longest without what memory costs more";
+    println!("{label:<44} {:>8} {cancel:>8} {poll:>8}", "");
+    let [cancel, poll] = [(cancel, 1), (poll, 2)].map(|(ns, nth)| ratio(ns, alone.decisions[nth]));
+    println!("{:<44} {:>8} {cancel:>8.1} {poll:>8.1}", "that : 10 alone", "");
     println!();
     println!("{:<44} {:>8} bytes", "memory per waiter", waiter);
 }
 
 fn row(label: &str, queues: Queues, rounds: usize) -> Costs {
     let costs = queue::measure(queues, rounds);
-    let [enqueue, cancel, poll, handover] = costs.median_ns;
-    println!("{label:<44} {enqueue:>8} {cancel:>8} {poll:>8} {handover:>9}");
+    let [enqueue, cancel, poll, handover] = costs.decisions;
+    let (mean, memory) = (sum(&costs) / 4, costs.memory);
+    println!("{label:<44} {enqueue:>8} {cancel:>8} {poll:>8} {handover:>9} {mean:>8} {memory:>12}");
     costs
 }
 
-fn print_ratio(label: &str, above: &Costs, below: &Costs) {
-    let pairs = above.median_ns.iter().zip(&below.median_ns);
-    let ratios: Vec<f64> = pairs.map(|(above, below)| *above as f64 / *below as f64).collect();
-    let [enqueue, cancel, poll, handover] = ratios[..] else { return };
-    println!("{label:<44} {enqueue:>8.1} {cancel:>8.1} {poll:>8.1} {handover:>9.1}");
+fn print_ratios(label: &str, above: &Costs, below: &Costs) {
+    let [enqueue, cancel, poll, handover] =
+        std::array::from_fn(|nth| ratio(above.decisions[nth], below.decisions[nth]));
+    let mean = ratio(sum(above), sum(below));
+    println!("{label:<44} {enqueue:>8.1} {cancel:>8.1} {poll:>8.1} {handover:>9.1} {mean:>8.1}");
+}
+
+/// One of each kind: their mean is the cost of a decision in a queue that sees as many of each.
+fn sum(costs: &Costs) -> u128 {
+    costs.decisions.iter().sum()
+}
+
+fn ratio(above: u128, below: u128) -> f64 {
+    above as f64 / below as f64
 }

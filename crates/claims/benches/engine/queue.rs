@@ -1,11 +1,15 @@
 //! Claims that wait.
+//!
+//! The bench itself must not touch far memory for the decisions it measures. So whoever is to act next
+//! comes off the end of a list that was shuffled before, and a key follows from its id: nothing is
+//! looked up anywhere.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use claims::{ClaimId, Command, Farewell, Name, Owner};
+use claims::{ClaimId, Command, Farewell, Name};
 
-use crate::world::{World, names, release};
+use crate::memory::Memory;
+use crate::world::{World, names, owner, release};
 
 /// So many queues, with so many waiters in each.
 #[derive(Clone, Copy)]
@@ -14,72 +18,76 @@ pub(crate) struct Queues {
     pub(crate) length: usize,
 }
 
-pub(crate) struct Costs {
-    /// Of enqueue, cancel, poll and handover.
-    pub(crate) median_ns: [u128; 4],
-}
-
 struct Queue {
     name: Name,
-    holder: Owner,
-    waiters: Waiters,
+    holder: ClaimId,
+    /// Waiters in random order. Some hold already, or did: those in front of the present holder.
+    deck: Vec<ClaimId>,
+    /// Waiters that came, or asked, since the deck was shuffled.
+    later: Vec<ClaimId>,
 }
 
-/// Found by chance or by number. Searching a list here would sweep the caches between two decisions,
-/// and be measured with the second.
-#[derive(Default)]
-struct Waiters {
-    list: Vec<Owner>,
-    places: HashMap<ClaimId, usize>,
-}
-
-impl Waiters {
-    fn push(&mut self, waiter: Owner) {
-        self.places.insert(waiter.claim, self.list.len());
-        self.list.push(waiter);
-    }
-
-    fn take(&mut self, place: usize) -> Owner {
-        let taken = self.list.swap_remove(place);
-        self.places.remove(&taken.claim);
-        if let Some(moved) = self.list.get(place) {
-            self.places.insert(moved.claim, place);
+impl Queue {
+    /// Any waiter. It is off the deck then.
+    fn draw(&mut self, world: &mut World) -> ClaimId {
+        loop {
+            match self.deck.pop() {
+                Some(waiter) if waiter > self.holder => return waiter,
+                Some(_) => {}
+                None => {
+                    self.deck.append(&mut self.later);
+                    world.shuffle(&mut self.deck);
+                }
+            }
         }
-        taken
     }
 }
 
-/// Takes each kind of decision once in every round, on a random queue. Its length stays the same.
+pub(crate) struct Costs {
+    /// The median ns of enqueue, cancel, poll and handover.
+    pub(crate) decisions: [u128; 4],
+    /// The median ns of reading one of as many records of bare memory.
+    pub(crate) memory: u128,
+}
+
+/// Takes each kind of decision once in every round, on one queue after the other in random order, and
+/// reads the bare memory once: so it is as cold for that as for them. The length of a queue stays the
+/// same.
 pub(crate) fn measure(queues: Queues, rounds: usize) -> Costs {
     let (mut world, mut crowd) = fill(queues);
+    world.shuffle(&mut crowd);
+    let memory = Memory::new(queues.count * queues.length, &mut world);
     let mut times: [Vec<Duration>; 4] = Default::default();
-    for _ in 0..rounds {
-        let nth = world.below(crowd.len());
+    let mut reads: Vec<Duration> = Vec::new();
+    for round in 0..rounds {
+        let nth = round % crowd.len();
         let queue = &mut crowd[nth];
 
         let registration = world.registration(&queue.name);
-        let key = registration.key;
-        let mut claim = None;
-        times[0].push(timed(|| claim = world.decide(Command::Register(registration)).ok()));
-        let joined = Owner { claim: claim.expect("it waits").claim.id, key };
+        let mut joined = None;
+        times[0].push(timed(|| joined = world.decide(Command::Register(registration)).ok()));
+        queue.later.push(joined.expect("it waits").claim.id);
 
-        let gives_up = queue.waiters.take(world.below(queues.length));
-        let withdraw = Command::End(gives_up, Farewell::Withdraw);
-        times[1].push(timed(|| drop(world.decide(withdraw))));
-        queue.waiters.push(joined);
+        let withdraw = Command::End(owner(queue.draw(&mut world)), Farewell::Withdraw);
+        times[1].push(timed(|| drop(world.decide(withdraw).expect("it waits"))));
 
-        let asks = Command::Activate(queue.waiters.list[world.below(queues.length)]);
+        let waiter = queue.draw(&mut world);
+        let asks = Command::Activate(owner(waiter));
         times[2].push(timed(|| drop(world.decide(asks).expect_err("it is not its turn"))));
+        queue.later.push(waiter);
+
+        let record = memory.any(round);
+        reads.push(timed(|| memory.read(record)));
 
         let first = world.state.queue(&queue.name).next().expect("somebody waits").id;
         world.state.attend(first);
         let released = release(queue.holder);
         times[3].push(timed(|| drop(world.decide(released).expect("it holds"))));
-        queue.holder = queue.waiters.take(queue.waiters.places[&first]);
-        queue.waiters.push(world.register(&queue.name));
+        queue.holder = first;
+        queue.later.push(world.register(&queue.name));
         world.tidy();
     }
-    Costs { median_ns: times.map(median_ns) }
+    Costs { decisions: times.map(median_ns), memory: median_ns(reads) }
 }
 
 /// What one more waiter adds to a process.
@@ -98,12 +106,15 @@ fn fill(queues: Queues) -> (World, Vec<Queue>) {
     let mut world = World::new();
     let mut crowd: Vec<Queue> = names(queues.count)
         .into_iter()
-        .map(|name| Queue { holder: world.register(&name), name, waiters: Waiters::default() })
+        .map(|name| {
+            let holder = world.register(&name);
+            Queue { holder, name, deck: Vec::new(), later: Vec::new() }
+        })
         .collect();
     // One for each queue in turn: neighbours in a queue are not neighbours in memory.
     for _ in 0..queues.length {
         for queue in &mut crowd {
-            queue.waiters.push(world.register(&queue.name));
+            queue.later.push(world.register(&queue.name));
             world.tidy();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use claims::Owner;
+use claims::ClaimId;
 
 use crate::world::{World, names, release};
 
@@ -25,7 +25,7 @@ pub(crate) fn decisions_per_second(live: usize, claimed: Names, cycles: usize) -
     let mut world = World::new();
     let names = names(live + 1_000);
     let (idle, held) = names.split_at(1_000);
-    let mut holders: Vec<Owner> = held.iter().map(|name| world.register(name)).collect();
+    let mut holders: Vec<ClaimId> = held.iter().map(|name| world.register(name)).collect();
     let mut times: Vec<Duration> = Vec::new();
     for _ in 0..cycles / BATCH {
         let start = Instant::now();
@@ -33,8 +33,8 @@ pub(crate) fn decisions_per_second(live: usize, claimed: Names, cycles: usize) -
             match claimed {
                 Names::Thousand => {
                     let nth = world.below(idle.len());
-                    let owner = world.register(&idle[nth]);
-                    world.decide(release(owner)).expect("it holds");
+                    let holder = world.register(&idle[nth]);
+                    world.decide(release(holder)).expect("it holds");
                 }
                 Names::AnyHeld => {
                     let nth = world.below(held.len());

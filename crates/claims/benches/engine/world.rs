@@ -1,8 +1,8 @@
 //! A state, a clock, and keys that look random.
 
 use claims::{
-    Command, Event, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration, Resources, Rules,
-    Span, Stamp, Standing, State, Timestamp, Ttl, WallTime, engine,
+    ClaimId, Command, Event, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration,
+    Resources, Rules, Span, Stamp, Standing, State, Timestamp, Ttl, WallTime, engine,
 };
 
 pub(crate) struct World {
@@ -15,7 +15,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         let rules = Rules { queue_max: usize::MAX, ..Rules::default() };
-        Self { state: State::new(rules), events: Vec::new(), micros: 0, random: 0x9E37_79B9 }
+        Self { state: State::new(rules), events: Vec::new(), micros: 0, random: 0 }
     }
 
     /// One decision, a microsecond after the one before.
@@ -33,11 +33,8 @@ impl World {
     }
 
     pub(crate) fn registration(&mut self, name: &Name) -> Registration {
-        let mut key = [0; 16];
-        key[..8].copy_from_slice(&self.random().to_le_bytes());
-        key[8..].copy_from_slice(&self.random().to_le_bytes());
         Registration {
-            key: KeyHash(key),
+            key: owner(self.state.counters().next_claim).key,
             resources: Resources::one(name.clone()),
             limit: Limit::EXCLUSIVE,
             ttl: Ttl::new(Span::from_secs(3_600)).expect("an hour is a ttl"),
@@ -45,28 +42,42 @@ impl World {
         }
     }
 
-    pub(crate) fn register(&mut self, name: &Name) -> Owner {
+    pub(crate) fn register(&mut self, name: &Name) -> ClaimId {
         let registration = self.registration(name);
-        let key = registration.key;
-        let claim = self.decide(Command::Register(registration)).expect("registered").claim.id;
-        Owner { claim, key }
+        self.decide(Command::Register(registration)).expect("registered").claim.id
     }
 
     /// The same numbers in every run.
-    pub(crate) fn random(&mut self) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.random += 1;
+        (mixed(self.random) % bound as u64) as usize
     }
 
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.random() % bound as u64) as usize
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            list.swap(last, self.below(last + 1));
+        }
     }
 }
 
-pub(crate) fn release(owner: Owner) -> Command {
-    Command::End(owner, Farewell::Release)
+/// Whoever registers as the next claim chooses the key that is told by its id, so that nobody has to
+/// look it up.
+pub(crate) fn owner(claim: ClaimId) -> Owner {
+    let halves = [mixed(claim.0), mixed(!claim.0)];
+    let key = u128::from(halves[0]) << 64 | u128::from(halves[1]);
+    Owner { claim, key: KeyHash(key.to_le_bytes()) }
+}
+
+pub(crate) fn release(claim: ClaimId) -> Command {
+    Command::End(owner(claim), Farewell::Release)
+}
+
+/// Looks random, and is the same each time.
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
 }
 
 pub(crate) fn names(count: usize) -> Vec<Name> {

@@ -148,15 +148,32 @@ fn kept(state: &State, Owner { claim, key }: Owner) -> Result<&Claim, Refusal> {
     known.ok_or(Refusal::Unknown { claim })
 }
 
-/// The claim a command is about, if it exists already.
-pub(super) fn subject(state: &State, command: &Command) -> Option<ClaimId> {
-    match command {
-        Command::Register(registration) => state.by_key(&registration.key).map(|claim| claim.id),
-        Command::Activate(owner)
-        | Command::Leave(owner)
-        | Command::Renew(owner, _)
-        | Command::End(owner, _)
-        | Command::Appoint(owner, _) => kept(state, *owner).ok().map(|claim| claim.id),
-        Command::Revoke(claim) => state.claim(*claim).map(|claim| claim.id),
+/// What a command names its claim by.
+pub(super) enum Subject {
+    Claim(ClaimId),
+    Key(KeyHash),
+}
+
+impl Subject {
+    pub(super) fn of(command: &Command) -> Self {
+        match command {
+            Command::Register(registration) => Self::Key(registration.key),
+            Command::Activate(owner)
+            | Command::Leave(owner)
+            | Command::Renew(owner, _)
+            | Command::End(owner, _)
+            | Command::Appoint(owner, _) => Self::Claim(owner.claim),
+            Command::Revoke(claim) => Self::Claim(*claim),
+        }
+    }
+
+    /// The claim, once the command is decided and not refused: it exists, or is about to.
+    pub(super) fn claim(self, state: &State, decided: Option<&Event>) -> ClaimId {
+        match (self, decided.and_then(Event::claim)) {
+            (Self::Claim(claim), _) | (Self::Key(_), Some(claim)) => claim,
+            (Self::Key(key), None) => {
+                state.by_key(&key).expect("a registration that changes nothing is known").id
+            }
+        }
     }
 }

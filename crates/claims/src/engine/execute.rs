@@ -6,11 +6,11 @@ use super::settle::settle_slot;
 use super::{apply, decide};
 use crate::claim::{Ending, Phase, Turn};
 use crate::command::Command;
-use crate::engine::decide::subject;
+use crate::engine::decide::Subject;
 use crate::event::Event;
 use crate::identity::ClaimId;
 use crate::refusal::Refusal;
-use crate::state::{FORGET_BATCH, Slot, Slots, Standing, State, due};
+use crate::state::{FORGET_BATCH, Place, Record, Slot, Slots, Standing, State, due};
 use crate::time::{Span, Stamp, Timestamp};
 
 /// Runs one command at one moment. Whatever happened is appended to `events` and must be kept
@@ -46,17 +46,13 @@ pub fn execute(
     let mut run = Run::new(state, stamp, events);
     run.catch_up();
 
-    let known = subject(run.state, &command);
+    let subject = Subject::of(&command);
     // Only a registration or an activation request is a claimant that can be told "yours" (rule 3).
     let asks = matches!(command, Command::Register(_) | Command::Activate(_));
     let activates = matches!(command, Command::Activate(_));
     let leaves = matches!(command, Command::Leave(_));
     let decided = decide(run.state, command, stamp.at)?;
-    let claim = match (&decided, known) {
-        (Some(Event::Registered { claim, .. }), _) => *claim,
-        (_, Some(claim)) => claim,
-        (_, None) => unreachable!("a command about an unknown claim is refused"),
-    };
+    let claim = subject.claim(run.state, decided.as_ref());
     if let Some(event) = decided {
         run.record(event);
     }
@@ -65,13 +61,13 @@ pub fn execute(
     }
     run.settle(asks.then_some(claim));
 
-    let standing = run.state.standing(claim, stamp.at);
-    let standing = standing.expect("a claim is remembered while it is asked about");
-    match standing.place {
-        Some(place) if activates => {
-            Err(Refusal::StillWaiting { claim, position: place.position, holders: place.holders })
+    let Record { claim, slots } = run.state.record(claim);
+    let place = run.state.place(claim, slots);
+    match place {
+        Some(Place { position, holders }) if activates => {
+            Err(Refusal::StillWaiting { claim: claim.id, position, holders })
         }
-        place => Ok(Standing { place, ..standing }),
+        place => Ok(Standing { claim: claim.clone(), place, now: stamp.at }),
     }
 }
 

@@ -119,6 +119,14 @@ impl Line {
 
     /// The chunk in which a row is or belongs: the last one that starts at or before it.
     fn chunk_of(&self, number: u64) -> usize {
+        // Where it is if every chunk from there to the last one is full.
+        let last = self.firsts.len().saturating_sub(1);
+        let back = self.firsts.back().map_or(0, |first| first.saturating_sub(number));
+        let guess = last.saturating_sub(back.div_ceil(CHUNK as u64) as usize);
+        let starts = |nth: usize| self.firsts.get(nth).is_some_and(|&first| first <= number);
+        if starts(guess) && !starts(guess + 1) {
+            return guess;
+        }
         self.firsts.partition_point(|&first| first <= number).saturating_sub(1)
     }
 

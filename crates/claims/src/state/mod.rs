@@ -50,11 +50,12 @@ pub struct State {
     cut: Option<Box<Cut>>,
 }
 
-/// A claim, and where its resources are.
+/// A claim, and where its resources are: in this order, beside what else of a claim is always needed.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct Record {
-    pub(crate) claim: Claim,
     pub(crate) slots: Slots,
+    pub(crate) claim: Claim,
 }
 
 /// The numbers a store gives out, and the epoch they belong to.

@@ -8,20 +8,16 @@
 //! id has both, but one claim that lives long would keep room for all that came and went after it.
 //!
 //! **Idea.** Ids are given out one after the other. Keep them in pages of 64 neighbours, each with
-//! room only for those who are there. Nearly every page is where its number says, so the way to a
-//! claim is: a guess in the list of pages, a byte in there, and the claim itself. The list is small
-//! enough to stay near the processor, so that only the claim is far away.
+//! room for little more than those who are there. Nearly every page is where its number says, so the
+//! way to a claim is: a guess in the list of pages, a bit in there, and the claim itself. The list is
+//! small enough to stay near the processor, so that only the claim is far away.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+use super::word::{Word, split};
 use crate::identity::ClaimId;
-
-/// Ids in a page.
-const PAGE: u64 = 64;
-/// In the place of an id that is not there: beyond the end of any row.
-const NOBODY: u8 = u8::MAX;
 
 /// Things with ids, in order of those.
 #[derive(Debug, Clone)]
@@ -36,10 +32,13 @@ pub(crate) struct Roll<T> {
 #[derive(Debug, Clone)]
 struct Page<T> {
     number: u64,
-    /// Where in the row each id is.
-    places: [u8; PAGE as usize],
-    /// In no order: whoever leaves, the last one moves into its place.
-    row: Vec<T>,
+    /// Which ids have a place in the row.
+    placed: Word,
+    /// How many places nobody has any more.
+    gone: u8,
+    /// In order. Who leaves, leaves the place behind, until every other one is like that: so a row is
+    /// moved once for many who leave.
+    row: Vec<Option<T>>,
 }
 
 impl<T> Default for Roll<T> {
@@ -54,15 +53,14 @@ impl<T> Roll<T> {
     }
 
     pub(crate) fn get(&self, id: ClaimId) -> Option<&T> {
-        let page = &self.pages[self.find(id.0 / PAGE).ok()?];
-        page.row.get(page.place(id))
+        let (number, place) = split(id);
+        self.pages[self.find(number).ok()?].get(place)
     }
 
     pub(crate) fn get_mut(&mut self, id: ClaimId) -> Option<&mut T> {
-        let nth = self.find(id.0 / PAGE).ok()?;
-        let page = &mut self.pages[nth];
-        let place = page.place(id);
-        page.row.get_mut(place)
+        let (number, place) = split(id);
+        let nth = self.find(number).ok()?;
+        self.pages[nth].get_mut(place)
     }
 
     /// Adds one.
@@ -70,7 +68,7 @@ impl<T> Roll<T> {
     /// # Panics
     /// If its id is there: ids are never given twice, and a store that is unsure must stop.
     pub(crate) fn insert(&mut self, id: ClaimId, new: T) {
-        let number = id.0 / PAGE;
+        let (number, place) = split(id);
         let nth = self.find(number).unwrap_or_else(|nth| {
             self.pages.insert(nth, Page::empty(number));
             self.empty += 1;
@@ -78,13 +76,14 @@ impl<T> Roll<T> {
         });
         let page = &mut self.pages[nth];
         self.empty -= usize::from(page.row.is_empty());
-        page.insert(id, new);
+        page.insert(place, new);
         self.len += 1;
     }
 
     pub(crate) fn remove(&mut self, id: ClaimId) -> Option<T> {
-        let nth = self.find(id.0 / PAGE).ok()?;
-        let gone = self.pages[nth].remove(id)?;
+        let (number, place) = split(id);
+        let nth = self.find(number).ok()?;
+        let gone = self.pages[nth].remove(place)?;
         self.len -= 1;
         if self.pages[nth].row.is_empty() {
             self.empty += 1;
@@ -95,8 +94,10 @@ impl<T> Roll<T> {
 
     /// Those with a greater id than `after`, in order.
     pub(crate) fn after(&self, after: Option<ClaimId>) -> impl Iterator<Item = &T> {
-        let first = after.map_or(0, |id| id.0 / PAGE);
-        let passed = after.map_or(0, |id| (id.0 % PAGE) as usize + 1);
+        let (first, passed) = after.map_or((0, 0), |id| {
+            let (number, place) = split(id);
+            (number, place + 1)
+        });
         let from = self.find(first).unwrap_or_else(|nth| nth);
         let pages = self.pages.range(from..);
         pages.flat_map(move |page| page.from(if page.number == first { passed } else { 0 }))
@@ -104,7 +105,7 @@ impl<T> Roll<T> {
 
     /// All of them, in no order.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.pages.iter_mut().flat_map(|page| &mut page.row)
+        self.pages.iter_mut().flat_map(|page| page.row.iter_mut().flatten())
     }
 
     /// Which page has this number, or where it belongs.
@@ -158,38 +159,58 @@ impl<T> Roll<T> {
 
 impl<T> Page<T> {
     fn empty(number: u64) -> Self {
-        Self { number, places: [NOBODY; PAGE as usize], row: Vec::with_capacity(1) }
+        Self { number, placed: Word::default(), gone: 0, row: Vec::with_capacity(1) }
     }
 
-    fn place(&self, id: ClaimId) -> usize {
-        usize::from(self.places[(id.0 % PAGE) as usize])
+    fn get(&self, place: u32) -> Option<&T> {
+        let there = self.placed.has(place).then(|| self.before(place))?;
+        self.row[there].as_ref()
     }
 
-    fn insert(&mut self, id: ClaimId, new: T) {
-        let place = &mut self.places[(id.0 % PAGE) as usize];
-        assert_eq!(*place, NOBODY, "claim ids are never given twice");
-        *place = self.row.len() as u8;
-        self.row.push(new);
+    fn get_mut(&mut self, place: u32) -> Option<&mut T> {
+        let there = self.placed.has(place).then(|| self.before(place))?;
+        self.row[there].as_mut()
     }
 
-    fn remove(&mut self, id: ClaimId) -> Option<T> {
-        let place = self.place(id);
-        let last = self.row.len().checked_sub(1).filter(|&last| place <= last)?;
-        let moves = self.places.iter_mut().find(|at| usize::from(**at) == last);
-        *moves.expect("everyone in the row has an id") = place as u8;
-        self.places[(id.0 % PAGE) as usize] = NOBODY;
-        let gone = self.row.swap_remove(place);
-        let len = self.row.len();
-        if len * 4 <= self.row.capacity() {
-            // Memory follows what is live.
-            self.row.shrink_to(len + len / 2);
+    /// How much of the row is for ids in front of this one.
+    fn before(&self, place: u32) -> usize {
+        self.placed.before(place) as usize
+    }
+
+    fn insert(&mut self, place: u32, new: T) {
+        let there = self.before(place);
+        if self.placed.set(place, true) {
+            self.row.insert(there, Some(new));
+        } else {
+            let before = self.row[there].replace(new);
+            assert!(before.is_none(), "claim ids are never given twice");
+            self.gone -= 1;
         }
-        Some(gone)
+    }
+
+    fn remove(&mut self, place: u32) -> Option<T> {
+        let there = self.placed.has(place).then(|| self.before(place))?;
+        let leaves = self.row[there].take()?;
+        self.gone += 1;
+        if usize::from(self.gone) * 2 > self.row.len() {
+            self.close_up();
+        }
+        Some(leaves)
+    }
+
+    /// Takes the places away that nobody has. Memory follows what is live.
+    fn close_up(&mut self) {
+        let mut there = self.row.iter().map(Option::is_some);
+        self.placed.retain(|| there.next().expect("every place is in the row"));
+        self.row.retain(Option::is_some);
+        self.row.shrink_to_fit();
+        self.gone = 0;
     }
 
     /// Those at this place and after it, in order.
-    fn from(&self, skip: usize) -> impl Iterator<Item = &T> {
-        self.places[skip..].iter().filter_map(|&place| self.row.get(usize::from(place)))
+    fn from(&self, skip: u32) -> impl Iterator<Item = &T> {
+        let passed = if skip < 64 { self.before(skip) } else { self.row.len() };
+        self.row[passed..].iter().flatten()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Record, State};
+use super::{Record, Slots, State};
 use crate::claim::{Claim, Phase};
 use crate::identity::ClaimId;
 use crate::time::Timestamp;
@@ -33,13 +33,15 @@ pub struct Place {
 impl State {
     /// Where a claim stands at the moment `now`.
     pub fn standing(&self, id: ClaimId, now: Timestamp) -> Option<Standing> {
-        let record = self.claims.get(id)?;
-        let waits = matches!(record.claim.phase, Phase::Waiting(_));
-        let place = waits.then(|| self.place(record));
-        Some(Standing { claim: record.claim.clone(), place, now })
+        let Record { claim, slots } = self.claims.get(id)?;
+        Some(Standing { claim: claim.clone(), place: self.place(claim, slots), now })
     }
 
-    fn place(&self, Record { claim, slots }: &Record) -> Place {
+    /// Its place in the queue, while it waits.
+    pub(crate) fn place(&self, claim: &Claim, slots: &Slots) -> Option<Place> {
+        if !matches!(claim.phase, Phase::Waiting(_)) {
+            return None;
+        }
         let resources = || slots.as_slice().iter().map(|&slot| &self.index[slot]);
         let position = resources().map(|resource| resource.before(claim.id) + 1).max().unwrap_or(1);
         let mut holders: Vec<ClaimId> = Vec::new();
@@ -51,6 +53,6 @@ impl State {
                 holders.push(holder);
             }
         }
-        Place { position, holders }
+        Some(Place { position, holders })
     }
 }

@@ -40,6 +40,18 @@ impl Word {
         changes
     }
 
+    /// Lets only those stay for whom `stays` says so, asked in order.
+    pub(super) fn retain(&mut self, mut stays: impl FnMut() -> bool) {
+        let mut left = self.0;
+        while left != 0 {
+            let first = left & left.wrapping_neg();
+            left ^= first;
+            if !stays() {
+                self.0 ^= first;
+            }
+        }
+    }
+
     /// The ids that are there, in order, if this is the word with that number.
     pub(super) fn ids(self, number: u64) -> impl Iterator<Item = ClaimId> {
         let mut left = self.0;
