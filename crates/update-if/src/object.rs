@@ -152,7 +152,7 @@ impl<R: Resource> ConditionalUpdate<'_, R> {
             for (column, value) in expected.filter(|(column, _)| column.role != Role::Key) {
                 let column = ColumnRef { table: None, name: column.name.clone() };
                 let expected = Expected::Value(value.clone());
-                update.expected.push(Expectation { column, expected });
+                update.expected.push(Condition::Is(column, expected));
             }
         }
         if self.save_all {

@@ -161,3 +161,66 @@ fn postgres_gets_what_is_written_down() {
 fn mysql_gets_what_is_written_down() {
     is_as_written_down(Dialect::Mysql, "mysql.sql");
 }
+
+#[derive(Resource)]
+#[resource(table = "members")]
+#[allow(dead_code, reason = "only its columns are used")]
+struct Member {
+    #[resource(key)]
+    group: String,
+    #[resource(key)]
+    number: i64,
+    role: String,
+}
+
+#[test]
+fn key_may_have_several_columns() {
+    let update = Member::update("g", 3).set(Member::ROLE.to("x"));
+    let sql = update.render(Dialect::Sqlite).unwrap();
+    let expected =
+        r#"UPDATE "members" SET "role" = ? WHERE "members"."group" = ? AND "members"."number" = ?"#;
+    assert_eq!(sql.text, expected);
+    let update = Update::of(Member::TABLE).key("g").set(Member::ROLE.to("x"));
+    let error = update.render(Dialect::Sqlite).unwrap_err();
+    assert_eq!(error.to_string(), "the key of members has 2 columns, 1 values were given");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_on_every_database() {
+    let same =
+        || exists(Volume::TABLE).at("other").filter(Volume::SIZE.at("other").gt(Volume::SIZE));
+    let refused = [
+        (
+            Volume::update("v1").set(Volume::SIZE.to(1)).set(Volume::SIZE.to(2)),
+            "column size is set twice",
+        ),
+        (
+            Volume::update("v1").set(Snapshot::STATUS.to("x")),
+            "it cannot also set status of snapshots",
+        ),
+        (
+            Volume::update("v1").order(["size"]),
+            "the order names size, which this statement does not set",
+        ),
+        (
+            Volume::update("v1").set(Volume::STATUS.to(Snapshot::STATUS)),
+            "status of snapshots cannot be read here",
+        ),
+        (Volume::update("v1").filter(exists(Volume::TABLE)), "needs another name"),
+        (
+            Volume::update_all().set(Volume::STATUS.to(case().when(same(), "x"))),
+            "databases disagree whether the rows already updated are seen",
+        ),
+        (Volume::update("v1").fenced_by(Volume::FENCE, u64::MAX), "greater than a column can hold"),
+        (Volume::update("v1").filter(column("size").is("x")), "column size holds Int"),
+    ];
+    for (update, expected) in refused {
+        for dialect in Dialect::ALL {
+            let error = update.render(dialect).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+    // The same for one row is well defined.
+    let one = Volume::update("v1").set(Volume::STATUS.to(case().when(same(), "x")));
+    assert!(one.render(Dialect::Mysql).is_ok());
+}

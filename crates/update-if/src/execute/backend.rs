@@ -38,7 +38,7 @@ pub trait Backend: Database {
 
 /// The same for every driver, over its own types. All statements are prepared once for each connection.
 macro_rules! backend {
-    ($database:ident, $arguments:ident) => {
+    ($database:ident) => {
         fn run(
             connection: &mut Self::Connection,
             sql: $crate::Sql,

@@ -13,7 +13,7 @@ use crate::{Dialect, Value};
 impl Backend for MySql {
     const DIALECT: Dialect = Dialect::Mysql;
 
-    backend::backend!(MySql, MySqlArguments);
+    backend::backend!(MySql);
 
     fn verdict(error: &dyn sqlx::error::DatabaseError) -> Verdict {
         let number = error.try_downcast_ref::<MySqlDatabaseError>().map(MySqlDatabaseError::number);

@@ -13,7 +13,7 @@ use crate::{Dialect, Value};
 impl Backend for Postgres {
     const DIALECT: Dialect = Dialect::Postgres;
 
-    backend::backend!(Postgres, PgArguments);
+    backend::backend!(Postgres);
 
     fn verdict(error: &dyn sqlx::error::DatabaseError) -> Verdict {
         match error.code().as_deref() {

@@ -15,7 +15,7 @@ impl Backend for Sqlite {
     /// A transaction that begins by reading and then writes cannot wait for another writer, it can only fail.
     const BEGIN: Option<&'static str> = Some("BEGIN IMMEDIATE");
 
-    backend::backend!(Sqlite, SqliteArguments);
+    backend::backend!(Sqlite);
 
     fn verdict(error: &dyn sqlx::error::DatabaseError) -> Verdict {
         let code = error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);

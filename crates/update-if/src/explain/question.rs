@@ -1,5 +1,7 @@
 //! One statement that asks for every condition by itself, and for what it reads.
 
+use std::borrow::Cow;
+
 use super::{Explanation, Finding, words};
 use crate::render::{self, Part, Writer};
 use crate::statement::walk;
@@ -11,7 +13,7 @@ pub(crate) struct Question<'a> {
     /// What the columns of the answer hold.
     pub(crate) kinds: Vec<Option<Kind>>,
     update: &'a Update,
-    parts: Vec<Part>,
+    parts: Vec<Part<'a>>,
     /// The columns of the row that conditions read.
     columns: Vec<String>,
 }
@@ -20,7 +22,7 @@ impl<'a> Question<'a> {
     /// For one row: each condition (1 or 0), the columns they read, and the rows counted. For all: how many rows there
     /// are, and for how many each condition holds.
     pub(crate) fn new(update: &'a Update, dialect: Dialect) -> Result<Self, Invalid> {
-        let parts: Vec<Part> = render::parts(update).into_iter().flat_map(apart).collect();
+        let parts: Vec<Part<'_>> = render::parts(update).into_iter().flat_map(apart).collect();
         let is_one = !update.key.is_empty();
         let columns = if is_one { columns(update, &parts) } else { Vec::new() };
         let mut kinds = vec![Some(Kind::Int); parts.len() + 1];
@@ -84,15 +86,18 @@ impl<'a> Question<'a> {
 }
 
 /// Conditions that were joined by AND are explained one by one.
-fn apart(part: Part) -> Vec<Part> {
-    if let Part::Own(Condition::All(conditions)) = part {
-        return conditions.into_iter().map(Part::Own).flat_map(apart).collect();
+fn apart(part: Part<'_>) -> Vec<Part<'_>> {
+    if let Part::Own(condition) = &part
+        && let Condition::All(conditions) = &**condition
+    {
+        let each = conditions.iter().map(|condition| Part::Own(Cow::Owned(condition.clone())));
+        return each.flat_map(apart).collect();
     }
     vec![part]
 }
 
 /// The rows whose number explains the condition.
-fn counted(part: &Part) -> Option<&Subselect> {
+fn counted<'p>(part: &'p Part<'_>) -> Option<&'p Subselect> {
     fn of(condition: &Condition) -> Option<&Subselect> {
         match condition {
             Condition::Exists(subselect) => Some(subselect),
@@ -105,7 +110,7 @@ fn counted(part: &Part) -> Option<&Subselect> {
     if let Part::Own(condition) = part { of(condition) } else { None }
 }
 
-fn columns(update: &Update, parts: &[Part]) -> Vec<String> {
+fn columns(update: &Update, parts: &[Part<'_>]) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     for part in parts {
         own_columns(update, part, &mut |name| {
@@ -118,7 +123,7 @@ fn columns(update: &Update, parts: &[Part]) -> Vec<String> {
 }
 
 /// Tells the columns of the updated row that a condition reads, each once.
-fn own_columns(update: &Update, part: &Part, tell: &mut dyn FnMut(&str)) {
+fn own_columns(update: &Update, part: &Part<'_>, tell: &mut dyn FnMut(&str)) {
     let mut told: Vec<String> = Vec::new();
     let mut tell = |column: &crate::ColumnRef| {
         let is_known = told.iter().any(|known| *known == column.name);

@@ -12,7 +12,7 @@ pub(super) fn plain(value: &Value) -> String {
 /// What is said of a condition that does not hold.
 pub(super) fn unmet(
     update: &Update,
-    part: &Part,
+    part: &Part<'_>,
     actual: &[(String, Value)],
     count: Option<u64>,
 ) -> String {

@@ -6,6 +6,8 @@ mod dialect;
 mod subselect;
 mod writer;
 
+use std::borrow::Cow;
+
 pub use dialect::Dialect;
 pub(crate) use writer::Writer;
 
@@ -92,7 +94,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    pub(crate) fn part(&mut self, part: &Part) -> Result<(), Invalid> {
+    pub(crate) fn part(&mut self, part: &Part<'_>) -> Result<(), Invalid> {
         match part {
             Part::Own(condition) => self.condition(condition),
             Part::Joined(tables, conditions) => self.joined(tables, conditions),
@@ -136,17 +138,17 @@ impl<'a> Writer<'a> {
 
 /// One of the conditions that are joined by AND, each of which can be explained by itself.
 #[derive(Debug, Clone)]
-pub(crate) enum Part {
+pub(crate) enum Part<'a> {
     /// Speaks of the updated row, and of others through subselects.
-    Own(Condition),
+    Own(Cow<'a, Condition>),
     /// Speak of columns of other tables: there must be rows there for which all of these hold.
     Joined(Vec<String>, Vec<Condition>),
     /// No greater fence has been seen.
-    Fence(Fence),
+    Fence(&'a Fence),
 }
 
 /// All conditions of an update but its key. Those that mention other tables are one: they must hold for the same rows.
-pub(crate) fn parts(update: &Update) -> Vec<Part> {
+pub(crate) fn parts(update: &Update) -> Vec<Part<'_>> {
     let (mut parts, mut tables, mut joined) = (Vec::new(), Vec::<String>::new(), Vec::new());
     for condition in update.conditions() {
         let mut is_foreign = false;
@@ -159,11 +161,15 @@ pub(crate) fn parts(update: &Update) -> Vec<Part> {
                 }
             }
         });
-        if is_foreign { joined.push(condition) } else { parts.push(Part::Own(condition)) }
+        if is_foreign {
+            joined.push(condition.into_owned());
+        } else {
+            parts.push(Part::Own(condition));
+        }
     }
     if !joined.is_empty() {
         parts.push(Part::Joined(tables, joined));
     }
-    parts.extend(update.fence.clone().map(Part::Fence));
+    parts.extend(update.fence.as_ref().map(Part::Fence));
     parts
 }

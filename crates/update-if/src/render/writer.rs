@@ -55,16 +55,16 @@ impl<'a> Writer<'a> {
 
     /// A name in quotes. PostgreSQL cuts longer names off silently, so that they would name something else.
     pub(crate) fn name(&mut self, name: &str) -> Result<(), Invalid> {
-        if name.is_empty() || name.len() > 63 || name.chars().any(char::is_control) {
+        let is_control = |byte: u8| byte < b' ' || byte == 0x7f;
+        if name.is_empty() || name.len() > 63 || name.bytes().any(is_control) {
             return Err(Invalid::BadName { name: name.to_owned() });
         }
         let quote = self.dialect.quote();
         self.text.push(quote);
-        for character in name.chars() {
-            if character == quote {
-                self.text.push(quote);
-            }
-            self.text.push(character);
+        if name.contains(quote) {
+            self.text.push_str(&name.replace(quote, &format!("{quote}{quote}")));
+        } else {
+            self.text.push_str(name);
         }
         self.text.push(quote);
         Ok(())

@@ -31,7 +31,7 @@ pub struct Update {
     pub(crate) table: Table,
     pub(crate) key: Vec<Value>,
     pub(crate) values: Vec<Assignment>,
-    pub(crate) expected: Vec<Expectation>,
+    pub(crate) expected: Vec<Condition>,
     pub(crate) filters: Vec<Condition>,
     pub(crate) order: Vec<Cow<'static, str>>,
     pub(crate) fence: Option<Fence>,
@@ -104,7 +104,7 @@ impl Update {
 
     /// A column must be something: `Volume::STATUS.is("available")`. All that is expected must hold.
     pub fn expect(mut self, expectation: Expectation) -> Self {
-        self.expected.push(expectation);
+        self.expected.push(expectation.into());
         self
     }
 
@@ -176,19 +176,17 @@ impl Update {
     }
 
     /// All conditions but the key, in the order in which they are explained.
-    pub(crate) fn conditions(&self) -> Vec<Condition> {
-        let mut conditions = Vec::new();
-        for marker in self.table.in_role(crate::Role::Deleted) {
-            let column = ColumnRef { table: None, name: marker.name.clone() };
-            let expected = |deleted| Expected::Value(Value::Bool(deleted));
-            match self.deleted {
-                Deleted::Excluded => conditions.push(Condition::Is(column, expected(false))),
-                Deleted::Only => conditions.push(Condition::Is(column, expected(true))),
-                Deleted::Included => {}
-            }
-        }
-        conditions.extend(self.expected.iter().cloned().map(Condition::from));
-        conditions.extend(self.filters.iter().cloned());
-        conditions
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = Cow<'_, Condition>> {
+        let wanted = match self.deleted {
+            Deleted::Excluded => Some(false),
+            Deleted::Only => Some(true),
+            Deleted::Included => None,
+        };
+        let marked =
+            self.table.in_role(crate::Role::Deleted).zip(wanted).map(|(marker, wanted)| {
+                let column = ColumnRef { table: None, name: marker.name.clone() };
+                Cow::Owned(Condition::Is(column, Expected::Value(Value::Bool(wanted))))
+            });
+        marked.chain(self.expected.iter().chain(&self.filters).map(Cow::Borrowed))
     }
 }
