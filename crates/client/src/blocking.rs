@@ -55,6 +55,11 @@ impl LockManager {
         Claiming(self.0.claim_all(resources))
     }
 
+    /// See [`LockManager::capabilities`](crate::LockManager::capabilities).
+    pub fn capabilities(&self) -> crate::Capabilities {
+        self.0.capabilities()
+    }
+
     /// Renews a claim of somebody else's: see [`Keeper`](crate::Keeper).
     pub fn renew_as_keeper(&self, token: &str, ttl: Duration) -> Result<(), RefreshError> {
         wait(self.0.keeper(token).renew(ttl))

@@ -37,6 +37,15 @@ pub enum ClaimError {
         /// What the server said.
         problem: Problem,
     },
+    /// The place cannot do what is asked for: see
+    /// [`LockManager::capabilities`](crate::LockManager::capabilities).
+    #[error("{what} cannot be claimed like that: {problem}")]
+    Unable {
+        /// What was wanted.
+        what: String,
+        /// What cannot be done.
+        problem: Problem,
+    },
     /// What was asked for is out of bounds.
     #[error(transparent)]
     Terms(#[from] claims::Refusal),
@@ -64,6 +73,7 @@ impl ClaimError {
             Miss::TimedOut { problem: None } => Self::TimedOut { what },
             Miss::TimedOut { problem: Some(problem) } => Self::Unavailable { what, problem },
             Miss::Refused(problem) => Self::Refused { what, problem },
+            Miss::Unable(problem) => Self::Unable { what, problem },
             Miss::NeverSure => Self::TtlTooShort { what },
             Miss::GivenUp => Self::Closed { what },
         }

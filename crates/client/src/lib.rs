@@ -144,6 +144,35 @@
 //! # }
 //! ```
 //!
+//! # Without a lock server
+//!
+//! With the feature `makeshift` (on by default) the address may be that of a store: `mops+file:///dir`,
+//! `mops+s3://…`, `create+file:///dir`, `create+s3://…` (`az` and `gs` too) or
+//! `cloudshell://user@host:port/RESERVATION`. Such places can do less, and
+//! [`capabilities`](LockManager::capabilities) says what; asking for more is
+//! [`ClaimError::Unable`].
+//!
+//! ```
+//! # #[cfg(feature = "makeshift")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let url = format!("create+file://{}/locks", directory.path().display());
+//! use tenure::{ClaimError, Guarantee, LockManager};
+//!
+//! let manager = LockManager::connect(&url)?; // such as create+file:///var/lib/jobs/locks
+//! assert_eq!(manager.capabilities().guarantee, Guarantee::OneHolder);
+//! let claim = manager.claim("nightly").await?;
+//! println!("ours, fence {:?}", claim.fence());
+//! let refusal = manager.claim("nightly").shared().await.unwrap_err();
+//! assert!(matches!(refusal, ClaimError::Unable { .. }));
+//! claim.release().await?;
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "makeshift"))]
+//! # fn main() {}
+//! ```
+//!
 //! # What else is true
 //!
 //! * Each manager has one thread of its own. It renews whatever the program does meanwhile, and works
@@ -155,6 +184,7 @@
 //! * Nothing is left behind: a request whose answer was lost is cleared away later.
 #![forbid(unsafe_code)]
 
+mod capabilities;
 mod claim;
 mod claiming;
 mod clock;
@@ -170,6 +200,7 @@ mod wish;
 pub mod blocking;
 pub mod driver;
 
+pub use self::capabilities::{Capabilities, Guarantee};
 pub use self::claim::{Claim, Lease};
 pub use self::claiming::Claiming;
 pub use self::driver::{Loss, Problem};

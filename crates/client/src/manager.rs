@@ -6,6 +6,7 @@ use std::time::Duration;
 use claims::claimant::Patience;
 use claims::{Name, Refusal, Resources, Ttl};
 
+use crate::capabilities::Capabilities;
 use crate::claiming::Claiming;
 use crate::clock;
 use crate::driver::{Driver, Settings};
@@ -90,6 +91,11 @@ impl LockManager {
         self.claiming(names.and_then(Resources::try_from))
     }
 
+    /// What claims can do here.
+    pub fn capabilities(&self) -> Capabilities {
+        self.driver.capabilities()
+    }
+
     /// Someone who may renew a claim of somebody else's: see [`Claim::keeper`](crate::Claim::keeper).
     pub fn keeper(&self, token: &str) -> Keeper {
         Keeper::new(self.driver.clone(), token)
@@ -136,6 +142,13 @@ impl Connecting {
             return Err(ConnectError::Version { version: self.version });
         }
         Ttl::new(clock::span(self.ttl))?;
+        #[cfg(feature = "makeshift")]
+        if makeshift::Makeshift::knows(&self.url) {
+            let place = makeshift::Makeshift::open(&self.url);
+            let place = place.map_err(|fault| ConnectError::Store(fault.to_string()))?;
+            let driver = Arc::new(Driver::start_without_server(place)?);
+            return Ok(LockManager { driver, ttl: self.ttl, timeout: self.timeout });
+        }
         let place = Place::parse(&self.url)?;
         let driver = Driver::start(Settings { token: self.token, ..Settings::at(place) })?;
         Ok(LockManager { driver: Arc::new(driver), ttl: self.ttl, timeout: self.timeout })

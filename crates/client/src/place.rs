@@ -25,6 +25,9 @@ pub enum ConnectError {
         /// Its beginning.
         scheme: String,
     },
+    /// The store cannot be used.
+    #[error("{0}")]
+    Store(String),
     /// The version of the protocol is not known.
     #[error("API version {version:?} is not known: this client speaks \"v1\"")]
     Version {
@@ -76,6 +79,12 @@ impl Place {
         }
         let path = uri.path().trim_end_matches('/');
         Ok(Self { base: format!("{scheme}://{authority}{path}") })
+    }
+
+    /// A place that is no lock server: only to be shown.
+    #[cfg(feature = "makeshift")]
+    pub(crate) fn elsewhere(shown: &str) -> Self {
+        Self { base: shown.to_owned() }
     }
 
     /// Whether what is said is encrypted.

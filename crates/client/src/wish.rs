@@ -87,6 +87,11 @@ fn json(text: &str) -> serde_json::Result<&RawValue> {
     serde_json::from_str(text)
 }
 
+#[cfg(feature = "makeshift")]
+pub(crate) fn duration(ttl: Ttl) -> std::time::Duration {
+    crate::clock::duration(ttl.span())
+}
+
 pub(crate) fn seconds(ttl: Ttl) -> f64 {
     ttl.span().as_micros() as f64 / 1e6
 }

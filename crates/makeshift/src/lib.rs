@@ -15,10 +15,10 @@ pub mod last_writer;
 pub mod measure;
 pub mod unique_create;
 
+mod claimed;
 mod face;
 
-pub use self::face::{
-    Capabilities, Claimed, Ended, Guarantee, Makeshift, NotClaimed, Wish, say_loss,
-};
+pub use self::claimed::{Claimed, Ended, say_loss};
+pub use self::face::{Capabilities, Guarantee, Makeshift, NotClaimed, Wish};
 pub use self::fault::Fault;
 pub use self::place::Place;

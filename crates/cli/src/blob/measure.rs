@@ -100,7 +100,8 @@ fn trial(wish: &Measure, measured: &Latencies, terms: Terms, faults: Faults) -> 
         contenders: wish.contenders.max(2),
         terms,
         latencies: measured.clone(),
-        hold: Span::from_secs(1),
+        // Long enough that a late write finds somebody to harm before the next refresh tells.
+        hold: Span::from_secs(5),
         faults,
         conditional: false,
         acquisitions: wish.acquisitions.max(1),

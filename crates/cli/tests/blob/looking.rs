@@ -35,15 +35,14 @@ fn status_tells_holder_host_age_and_whether_it_is_expired() {
 #[test]
 fn broken_lease_is_lost_by_its_holder_and_free_for_the_next() {
     let directory = tempfile::tempdir().unwrap();
-    let holder = Actor::hold(directory.path(), &["--margin", "0.3", "--expire", "9"]);
+    let holder = Actor::hold(directory.path(), &["--margin", "0.3", "--expire", "6"]);
     holder.expect("acquired");
     // Its refresh may be on the way just then: break it until it is broken.
-    loop {
+    let is_broken = || crate::actor::lease(directory.path())["released_at"] != "";
+    while !is_broken() {
         assert!(output(&mut blob("break", directory.path())).status.success());
-        if crate::actor::lease(directory.path())["released_at"] != "" {
-            break holder.expect("lost");
-        }
     }
+    holder.expect("lost");
     Actor::hold(directory.path(), &["--margin", "0.3", "--for", "0"]).expect("acquired");
 }
 

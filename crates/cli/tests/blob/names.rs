@@ -84,7 +84,7 @@ fn going_on_without_is_loud_and_leaves_the_other_s_lock_alone() {
 #[test]
 fn broken_name_is_lost_by_its_holder() {
     let directory = tempfile::tempdir().unwrap();
-    let holder = hold(directory.path(), "x", &["--expire", "9"]);
+    let holder = hold(directory.path(), "x", &["--expire", "6"]);
     holder.expect("acquired");
     // Renewed just then, it is not broken: somebody is alive.
     while !output(&mut verb("break", directory.path(), "x")).status.success() {}

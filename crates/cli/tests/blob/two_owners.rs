@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::actor::{Actor, blob, lease, output, until};
 
 /// Long enough that a slow machine refreshes in time.
-const TERMS: [&str; 4] = ["--margin", "0.3", "--expire", "9"];
+const TERMS: [&str; 4] = ["--margin", "0.3", "--expire", "6"];
 
 /// An orchestrator that holds, and its remote that keeps.
 fn pair(directory: &Path) -> (Actor, Actor, String) {
@@ -18,7 +18,7 @@ fn pair(directory: &Path) -> (Actor, Actor, String) {
 
 /// Somebody who starts anew and waits.
 fn waiter(directory: &Path) -> Actor {
-    Actor::hold(directory, &["--margin", "0.3", "--expire", "9", "--for", "0.05"])
+    Actor::hold(directory, &["--margin", "0.3", "--expire", "6", "--for", "0.05"])
 }
 
 fn is_by_remote(value: &serde_json::Value) -> bool {

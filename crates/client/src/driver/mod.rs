@@ -44,6 +44,8 @@
 mod answer;
 mod asking;
 mod errand;
+#[cfg(feature = "makeshift")]
+mod makeshift;
 mod pursued;
 mod renewals;
 mod running;
@@ -58,6 +60,7 @@ use claims::claimant::{Class, Input, Moment};
 use hyper::Method;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::capabilities::Capabilities;
 use crate::clock;
 use crate::exchange::{Exchange, Reply, Silence};
 use crate::place::{ConnectError, Place};
@@ -103,6 +106,7 @@ pub struct Driver {
     thread: Option<std::thread::JoinHandle<()>>,
     last_errand: AtomicU64,
     place: Place,
+    capabilities: Capabilities,
 }
 
 /// The way to the driver's thread. After a fork the thread is not there, and what it shares may be
@@ -167,18 +171,42 @@ impl Driver {
     /// Starts its thread. Nothing is sent yet.
     pub fn start(settings: Settings) -> Result<Self, ConnectError> {
         let exchange = Exchange::with(settings.place.clone(), settings.token.as_deref())?;
+        let place = settings.place.clone();
+        let work = |inbox| running::run(exchange, settings, inbox);
+        Self::spawn(place, Capabilities::SERVER, work)
+    }
+
+    /// Starts its thread at a place without a lock server.
+    #[cfg(feature = "makeshift")]
+    pub(crate) fn start_without_server(
+        place: ::makeshift::Makeshift,
+    ) -> Result<Self, ConnectError> {
+        let (shown, capabilities) = (Place::elsewhere(place.shown()), place.capabilities());
+        Self::spawn(shown, capabilities.into(), |inbox| makeshift::run(place, inbox))
+    }
+
+    fn spawn<Work: Future<Output = ()>>(
+        place: Place,
+        capabilities: Capabilities,
+        work: impl FnOnce(mpsc::UnboundedReceiver<Order>) -> Work + Send + 'static,
+    ) -> Result<Self, ConnectError> {
         let (sender, inbox) = mpsc::unbounded_channel();
         let orders = Arc::new(Orders { sender: Some(sender), process: std::process::id() });
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| ConnectError::System(error.to_string()))?;
-        let place = settings.place.clone();
         let thread = std::thread::Builder::new()
             .name("tenure".into())
-            .spawn(move || runtime.block_on(running::run(exchange, settings, inbox)))
+            .spawn(move || runtime.block_on(work(inbox)))
             .map_err(|error| ConnectError::System(error.to_string()))?;
-        Ok(Self { orders, thread: Some(thread), last_errand: AtomicU64::new(0), place })
+        Ok(Self {
+            orders,
+            thread: Some(thread),
+            last_errand: AtomicU64::new(0),
+            place,
+            capabilities,
+        })
     }
 
     /// Begins to pursue a wish. `tell` hears what becomes of it, on the driver's thread.
@@ -227,6 +255,11 @@ impl Driver {
             let why = "the process that started this driver is another one".to_owned();
             Err(Silence { class: Class::NotSent, why })
         })
+    }
+
+    /// What claims can do there.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     /// The lock server it talks to.

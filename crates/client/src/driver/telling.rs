@@ -53,6 +53,9 @@ pub enum Loss {
     /// The server does not know it any more.
     #[error("the server does not know the claim any more ({0}): claim again")]
     Unknown(Problem),
+    /// Somebody else has it now, or took it away: at a place without a lock server.
+    #[error("the claim is not ours any more ({0}): claim again")]
+    Taken(Problem),
     /// The program gave it up.
     #[error("the claim was given up")]
     GivenUp,
@@ -77,6 +80,8 @@ pub enum Miss {
     },
     /// The server refused.
     Refused(Problem),
+    /// The place cannot do what is asked for.
+    Unable(Problem),
     /// The ttl is shorter than the way to the server and back.
     NeverSure,
     /// The program did not want it any more.

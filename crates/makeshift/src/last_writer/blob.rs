@@ -5,7 +5,7 @@ use std::io;
 use claims::Timestamp;
 use claims::contest::{Heard, Lease, Seen, Step};
 use object_store::path::Path;
-use object_store::{Error, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
+use object_store::{Error, ObjectStoreExt, PutMode, UpdateVersion};
 
 use super::directory::{Replaced, replace};
 use super::lease_file;
@@ -17,11 +17,13 @@ pub(crate) struct Blob {
     path: Path,
     /// What the last read found, for stores that can refuse to write over anything else.
     found: Option<Option<UpdateVersion>>,
+    /// The store can get and put, and no more.
+    plain: bool,
 }
 
 impl Blob {
     pub(crate) const fn new(place: Place, path: Path) -> Self {
-        Self { place, path, found: None }
+        Self { place, path, found: None, plain: false }
     }
 
     /// Does what a step asks for and says what was heard. Waiting is the caller's business.
@@ -84,19 +86,27 @@ impl Blob {
         }
     }
 
-    async fn put(&self, bytes: Vec<u8>, by: Timestamp) -> Result<Heard, Fault> {
+    async fn put(&mut self, bytes: Vec<u8>, by: Timestamp) -> Result<Heard, Fault> {
         let mode = match &self.found {
+            _ if self.plain => PutMode::Overwrite,
             Some(Some(version)) => PutMode::Update(version.clone()),
             Some(None) => PutMode::Create,
             None => return Ok(Heard::NotWritten),
         };
-        let options = PutOptions::from(mode);
-        let put = self.place.objects.put_opts(&self.path, bytes.into(), options);
+        let put = self.place.objects.put_opts(&self.path, bytes.into(), mode.into());
         match tokio::time::timeout(clock::until(by), put).await {
             Ok(Ok(_)) => Ok(Heard::Wrote),
             Ok(Err(Error::Precondition { .. } | Error::AlreadyExists { .. })) => {
                 Ok(Heard::NotWritten)
             }
+            // Get and put are enough for this lock: from now on without conditions.
+            Ok(Err(error)) if !self.plain && knows_no_conditions(&error) => {
+                tracing::info!(%error, "the store has no conditional puts");
+                self.plain = true;
+                Ok(Heard::NotWritten)
+            }
+            // There is no such bucket: an object that is not there can be put.
+            Ok(Err(error @ Error::NotFound { .. })) => Err(error.into()),
             Ok(Err(error)) => {
                 let fault = Fault::from(error);
                 if fault.is_lasting() { Err(fault) } else { Ok(Heard::Unsure) }
@@ -116,6 +126,12 @@ impl Blob {
         }
         Ok(())
     }
+}
+
+/// Some stores say so in words only.
+fn knows_no_conditions(error: &Error) -> bool {
+    let in_words = || error.to_string().contains("NotImplemented");
+    matches!(error, Error::NotImplemented { .. } | Error::NotSupported { .. }) || in_words()
 }
 
 fn heard(done: io::Result<Replaced>) -> Result<Heard, Fault> {

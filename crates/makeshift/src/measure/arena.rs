@@ -1,13 +1,11 @@
 //! The contest, over and over, in one thread and from one seed.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use claims::contest::{
-    Contest, Dice, Ending, Heard, Holding, Lease, Machine, Now, Step, Wall, WriterId,
-};
+use claims::contest::{Contest, Dice, Ending, Heard, Holding, Machine, Now, Step, Wall, WriterId};
 use claims::{Span, Timestamp};
 
+use super::agenda::{Due, What};
 use super::stage::Stage;
 use super::{Tally, Trial};
 
@@ -55,42 +53,6 @@ enum Doing {
     Holding(Holding),
     Resting,
 }
-
-/// Something that is going to happen.
-struct Due {
-    at: Timestamp,
-    nth: u64,
-    who: usize,
-    awaited: u64,
-    what: What,
-}
-
-enum What {
-    ReadTakesEffect { stale_by: Span, answer_in: Span },
-    WriteTakesEffect { lease: Lease, read_at: Timestamp, over: u64, answer_in: Span },
-    Hear(Heard),
-}
-
-impl Ord for Due {
-    /// The earliest first; at one moment, the one that was scheduled first.
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.nth).cmp(&(self.at, self.nth))
-    }
-}
-
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        self.nth == other.nth
-    }
-}
-
-impl Eq for Due {}
 
 impl<'a> Arena<'a> {
     fn new(trial: &'a Trial, seed: u64) -> Self {

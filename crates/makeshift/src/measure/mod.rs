@@ -4,6 +4,7 @@
 //! the real contest runs in a simulated store with those latencies, a hundred thousand times
 //! ([`simulate`]), with whatever faults are to be expected ([`Faults`]).
 
+mod agenda;
 mod arena;
 mod latency;
 mod stage;

@@ -57,15 +57,14 @@ impl Objects {
         };
         let first = put(PutMode::Create, "1").await?;
         let again = put(PutMode::Create, "2").await;
-        let fresh = put(PutMode::Update(first.clone().into()), "3").await;
+        let swapped = put(PutMode::Update(first.clone().into()), "3").await;
         let stale = put(PutMode::Update(first.into()), "4").await;
         self.place.objects.delete(&path).await?;
-        fresh?;
-        let refused =
-            matches!(again, Err(Error::AlreadyExists { .. } | Error::Precondition { .. }))
-                && matches!(stale, Err(Error::Precondition { .. }));
+        let honest = matches!(again, Err(Error::AlreadyExists { .. } | Error::Precondition { .. }))
+            && swapped.is_ok()
+            && matches!(stale, Err(Error::Precondition { .. }));
         let lies = "this store does not honour conditions on puts, so it cannot keep locks";
-        if refused { Ok(()) } else { Err(Fault::Unable(lies)) }
+        if honest { Ok(()) } else { Err(Fault::Unable(lies)) }
     }
 
     fn path(&self, name: &str) -> Result<Path, Fault> {

@@ -61,9 +61,10 @@ pub(crate) async fn remote_keeps_and_stale_holder_is_told(place: &Place) {
     assert_eq!(remote.writer(), owner.writer());
     // Somebody takes it away: both are told, and neither writes any more.
     while wipe(place, "lw/three/lock").await.unwrap().state != LeaseState::Released {}
-    assert_eq!(owner.lost().await, Loss::Released);
-    assert_eq!(remote.lost().await, Loss::Released);
-    assert_eq!(owner.release().await, Ending::Lost(Loss::Released));
+    // (On a machine that stood still for a lease, the clock tells them first.)
+    let is_told = |loss: &Loss| matches!(loss, Loss::Released | Loss::Expired);
+    assert!(is_told(&owner.lost().await) && is_told(&remote.lost().await));
+    assert!(matches!(owner.release().await, Ending::Lost(loss) if is_told(&loss)));
     let late = lock.join(None).await.unwrap_err();
     assert!(matches!(
         late,

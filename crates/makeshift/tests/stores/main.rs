@@ -29,6 +29,18 @@ async fn memory_keeps_all_promises() {
     suite(Place::open("memory:///").unwrap()).await;
 }
 
+/// Files as another library keeps them: it can create, and cannot swap.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn store_without_conditional_puts_keeps_leases_all_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = object_store::local::LocalFileSystem::new_with_prefix(directory.path()).unwrap();
+    let place = Place::of(std::sync::Arc::new(files), object_store::path::Path::default());
+    last_writer::one_holder_at_a_time(&place).await;
+    last_writer::remote_keeps_and_stale_holder_is_told(&place).await;
+    let error = makeshift::unique_create::Objects::new(place).unwrap().prove().await.unwrap_err();
+    assert!(error.to_string().contains("conditions"), "{error}");
+}
+
 /// Runs only as a child of the tests below, which say where in its environment.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "started by the tests of the emulators"]

@@ -81,8 +81,11 @@ pub(crate) async fn dead_holder_is_followed_and_cannot_come_back(place: &Place) 
     assert!(matches!(swapped, Creation::Taken(_)));
     // A live one is not followed: it renews, and others give up.
     let other = Mutex::new(Arc::clone(&names), "follow", terms("other", second, 3 * second));
-    let refused = acquire(&other).await.unwrap_err();
-    assert!(refused.to_string().contains("next"), "{refused}");
+    match acquire(&other).await {
+        Err(refused) => assert!(refused.to_string().contains("next"), "{refused}"),
+        // On a machine that stood still for a lease it is, and knows it.
+        Ok(_) => return assert!(held.valid_for().is_zero(), "two at once"),
+    }
     // Broken, it is told.
     while other.wipe().await.is_err() {}
     assert_eq!(held.lost().await, Lost::Taken(None));

@@ -15,6 +15,7 @@ use self::xml::Element;
 use super::{Creation, Names, Sign, Tag};
 use crate::Fault;
 
+const ADD: &str = "AddServiceToReservation";
 const SERVICE: &str = "Mutex Service";
 const OWNER: &str = "Mutex Owner";
 /// Between the owner and its attempt in the one attribute there is.
@@ -40,20 +41,20 @@ impl Names for Reservation {
         let owner = Element::new("AttributeNameValue")
             .with(Element::text("Name", OWNER))
             .with(Element::text("Value", &value));
-        let call = Element::new("AddServiceToReservation")
+        let call = Element::new(ADD)
             .with(Element::text("reservationId", &self.id))
             .with(Element::text("serviceName", SERVICE))
             .with(Element::text("alias", name))
             .with(Element::new("attributes").with(owner));
-        match self.client.call("AddServiceToReservation", &call).await {
+        match self.client.call(ADD, &call).await {
             Ok(_) => Ok(Creation::Created(sign(tag.clone()))),
             // One code says many things. Whether the name is taken, the reservation knows.
-            Err(Fault::Refused { call, why, code }) => match self.read(name).await? {
+            Err(Fault::Refused { call: ADD, why, code }) => match self.read(name).await? {
                 Some(sign) => Ok(Creation::Taken(Some(sign))),
                 None if why.to_ascii_lowercase().contains("already exists") => {
                     Ok(Creation::Taken(None))
                 }
-                None => Err(Fault::Refused { call, why, code }),
+                None => Err(Fault::Refused { call: ADD, why, code }),
             },
             Err(fault) => Err(fault),
         }
