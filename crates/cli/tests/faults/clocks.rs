@@ -38,10 +38,11 @@ fn library() -> PathBuf {
     found.find(|path| path.exists()).expect("libfaketime is installed: .ci/install does it")
 }
 
-/// What year it is for the server.
-fn year(told: &Told) -> i64 {
-    let date = told.header("date").unwrap();
-    date.split(' ').nth(3).unwrap().parse().unwrap()
+/// The year in which a claim was made, as the server has it.
+fn year(made: &Told) -> i64 {
+    let created = made.body["created"].as_str().unwrap();
+    let mut numbers = created.split(|c: char| !c.is_ascii_digit());
+    numbers.find(|number| number.len() == 4).unwrap().parse().unwrap()
 }
 
 fn claim(line: &mut Line, resource: &str, ttl: u32) -> Told {
@@ -50,7 +51,6 @@ fn claim(line: &mut Line, resource: &str, ttl: u32) -> Told {
 }
 
 #[test]
-#[ignore = "not yet seen to pass: it did not end within 40 s on a loaded machine"]
 fn jumping_wall_clock_ends_no_lease_and_extends_none() {
     let directory = tempfile::tempdir().unwrap();
     let clock = WallClock(directory.path().join("clock"));
@@ -66,9 +66,11 @@ fn jumping_wall_clock_ends_no_lease_and_extends_none() {
         // This one is over after its second, wherever the clock goes meanwhile.
         let short = claim(&mut line, &format!("short {secs}"), 1).is(201);
         clock.jump(secs);
+        let mut probes = 0..;
         until(|| {
-            let told = line.ask("GET", "/livez", "").unwrap();
-            years.contains(&(year(&told) - this_year))
+            let probe = format!("probe {secs} {}", probes.next().unwrap());
+            let made = claim(&mut line, &probe, 60).is(201);
+            years.contains(&(year(&made) - this_year))
         });
         let told = line.ask("GET", &held.location, "").unwrap().is(200);
         assert_eq!(told.body["status"], "active", "after a jump of {secs} s");
@@ -78,11 +80,6 @@ fn jumping_wall_clock_ends_no_lease_and_extends_none() {
         refused.is(409);
         line.ask("PATCH", &held.location, r#"{"ttl":60}"#).unwrap().is(200);
 
-        let made = claim(&mut line, &format!("made {secs}"), 60).is(201);
-        let created = made.body["created"].as_str().unwrap();
-        let mut numbers = created.split(|c: char| !c.is_ascii_digit());
-        let created: i64 = numbers.find(|number| number.len() == 4).unwrap().parse().unwrap();
-        assert!(years.contains(&(created - this_year)), "{secs}: {made:?}");
         let next = format!(r#"{{"resource":"short {secs}","ttl":60,"wait":60}}"#);
         let next = line.ask("POST", "/v1/claims/", &next).unwrap().is(201);
         assert!(next.fence() > short.fence());
