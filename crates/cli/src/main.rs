@@ -7,6 +7,8 @@ mod hold;
 mod http;
 mod keys;
 mod look;
+mod once;
+mod run;
 mod serve;
 
 use std::path::PathBuf;
@@ -57,6 +59,13 @@ enum Action {
         #[command(flatten)]
         place: look::Where,
     },
+    /// Run a command while holding a claim, and stop it if the claim is lost
+    Run(Box<run::Run>),
+    /// Run a command only if nobody has, and remember its success
+    Once(Box<once::Once>),
+    /// Between `run` and its command: stops the command in time
+    #[command(hide = true)]
+    Guard(run::guard::Guard),
     /// Show the embedded store at work: workers that take turns, and a power cut that loses nothing
     Demo {
         /// Where to keep the store (a temporary directory, removed afterwards, if not said)
@@ -81,12 +90,19 @@ enum Action {
 async fn main() -> ExitCode {
     // Logs are for machines and go to the error stream; what people read goes to the output.
     tracing_subscriber::fmt().json().with_writer(std::io::stderr).init();
-    let done = match Arguments::parse().command {
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+        let _ = error.print();
+        std::process::exit(if error.use_stderr() { run::code::USAGE.into() } else { 0 })
+    });
+    let done = match arguments.command {
         Action::Serve(wish) => serve::run(wish).await,
         Action::Claims { place, which } => look::claims(&place, &which),
         Action::Show { claim, place } => look::show(&place, &claim),
         Action::Why { resource, place } => look::why(&place, &resource),
         Action::Revoke { claim, data, place } => look::revoke(&place, claim, &data),
+        Action::Run(wish) => return run::run(*wish).await.into(),
+        Action::Once(wish) => return once::run(*wish).await.into(),
+        Action::Guard(wish) => return run::guard::run(wish).await.into(),
         Action::Demo { data } => demo::run(data).await,
         Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await,
     };

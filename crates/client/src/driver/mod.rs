@@ -39,6 +39,7 @@
 
 mod answer;
 mod asking;
+mod beside;
 mod errand;
 mod pursued;
 mod renewals;
