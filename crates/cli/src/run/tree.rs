@@ -51,12 +51,15 @@ pub(crate) async fn stop(kill_at: Moment) -> Vec<i32> {
     let give_up_at = kill_at.max(Moment::now()).after(GIVE_UP_AFTER);
     let mut quiet = 0;
     loop {
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        if bury_all() {
+            return Vec::new();
+        }
         let mut left = below();
         left.retain(|process| !untouchable.contains(process));
         // Somebody may have changed parents while we looked: only the second look is believed.
         quiet = if left.is_empty() { quiet + 1 } else { 0 };
-        if quiet == 2 || give_up_at.has_passed() {
+        let stuck = quiet > 1 && !untouchable.is_empty();
+        if stuck || give_up_at.has_passed() {
             return untouchable
                 .iter()
                 .chain(&left)
@@ -77,8 +80,18 @@ pub(crate) async fn stop(kill_at: Moment) -> Vec<i32> {
                 untouchable.insert(process);
             }
         }
-        if quiet == 0 {
-            tokio::time::sleep(LOOK_AGAIN.min(kill_at.left().max(Duration::from_millis(1)))).await;
+        tokio::time::sleep(LOOK_AGAIN.min(kill_at.left().max(Duration::from_millis(1)))).await;
+    }
+}
+
+/// Buries all children that have ended. Whether there are none left: then there is nothing below this
+/// process at all, because every orphan would be its child.
+fn bury_all() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return false,
+            Err(error) => return error == Errno::CHILD,
         }
     }
 }
