@@ -138,7 +138,7 @@ impl Pursuit {
                     "{what} was granted, but its ttl is over before an answer comes: give a longer --ttl"
                 ),
             ),
-            _ => Stop::because(code::UNAVAILABLE, format!("{what} was given up")),
+            Miss::GivenUp | _ => Stop::because(code::UNAVAILABLE, format!("{what} was given up")),
         }
     }
 
@@ -157,7 +157,13 @@ impl Pursuit {
                     Told::Lost(lost) if lost != Loss::GivenUp => loss = Some(lost.to_string()),
                     Told::Ended(End::Refused(problem)) => return Err(problem.to_string()),
                     Told::Ended(end) => return loss.map_or(Ok(Some(end)), Err),
-                    _ => {}
+                    Told::Waiting { .. }
+                    | Told::Acquired { .. }
+                    | Told::Refreshing
+                    | Told::Renewed
+                    | Told::Unknown { .. }
+                    | Told::Lost(_)
+                    | Told::Missed(_) => {}
                 }
             }
             Ok(None)
