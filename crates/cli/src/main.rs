@@ -18,6 +18,9 @@ mod revoke;
 mod show;
 mod why;
 
+mod once;
+mod run;
+
 mod bench;
 mod blob;
 mod watch;
@@ -72,6 +75,13 @@ enum Action {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Run a command while holding a claim, and stop it if the claim is lost
+    Run(Box<run::Run>),
+    /// Run a command only if nobody has, and remember its success
+    Once(Box<once::Once>),
+    /// Between `run` and its command: stops the command in time
+    #[command(hide = true)]
+    Guard(run::guard::Guard),
     /// Locks on stores that were not made for locking: buckets, directories, reservations
     #[command(subcommand)]
     Blob(blob::Blob),
@@ -102,9 +112,9 @@ enum Action {
 async fn main() -> ExitCode {
     let mut out = Out::new();
     let done = async {
-        let code = run(&mut out).await?;
+        let code = obey(&mut out).await?;
         out.flush()?;
-        Ok(code)
+        anyhow::Ok(code)
     };
     match done.await {
         Ok(code) => code,
@@ -120,7 +130,7 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(out: &mut Out) -> anyhow::Result<ExitCode> {
+async fn obey(out: &mut Out) -> anyhow::Result<ExitCode> {
     let Some(matches) = parse(Arguments::command(), out)? else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -163,6 +173,9 @@ async fn dispatch(command: Action, out: &mut Out) -> anyhow::Result<ExitCode> {
             clap_complete::generate(shell, &mut Arguments::command(), "tenure", &mut script);
             out.write(&script)?;
         }
+        Action::Run(wish) => return Ok(run::run(*wish).await.into()),
+        Action::Once(wish) => return Ok(once::run(*wish).await.into()),
+        Action::Guard(wish) => return Ok(run::guard::run(wish).await.into()),
         Action::Blob(wish) => return blob::run(wish).await,
         Action::Token(wish) => token::run(wish, out)?,
         Action::Demo { data } => demo::run(data).await?,

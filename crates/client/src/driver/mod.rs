@@ -43,6 +43,7 @@
 
 mod answer;
 mod asking;
+mod beside;
 mod errand;
 #[cfg(feature = "makeshift")]
 mod makeshift;
