@@ -5,6 +5,7 @@
 mod demo;
 mod hold;
 mod http;
+mod keychain;
 mod keys;
 mod look;
 mod serve;
@@ -26,6 +27,8 @@ struct Arguments {
 enum Action {
     /// Serve claims over HTTP, in the foreground
     Serve(serve::Serve),
+    /// Hold the claims of a program that talks over the standard streams, one JSON object a line
+    Keychain(keychain::Keychain),
     /// List the claims of a server
     Claims {
         #[command(flatten)]
@@ -83,6 +86,7 @@ async fn main() -> ExitCode {
     tracing_subscriber::fmt().json().with_writer(std::io::stderr).init();
     let done = match Arguments::parse().command {
         Action::Serve(wish) => serve::run(wish).await,
+        Action::Keychain(wish) => keychain::run(wish).await,
         Action::Claims { place, which } => look::claims(&place, &which),
         Action::Show { claim, place } => look::show(&place, &claim),
         Action::Why { resource, place } => look::why(&place, &resource),

@@ -169,6 +169,7 @@ mod wish;
 
 pub mod blocking;
 pub mod driver;
+pub mod keychain;
 
 pub use self::claim::{Claim, Lease};
 pub use self::claiming::Claiming;

@@ -56,11 +56,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::clock;
 use crate::exchange::{Exchange, Reply, Silence};
+use crate::keychain::{self, Keychain};
 use crate::place::{ConnectError, Place};
 use crate::wish::Wish;
 
 pub(crate) use self::answer::Heard;
-use self::errand::View;
+pub(crate) use self::errand::View;
 pub use self::errand::{Errand, Held};
 pub use self::telling::{End, Loss, Miss, Problem, Told};
 
@@ -163,16 +164,43 @@ impl Driver {
     /// Starts its thread. Nothing is sent yet.
     pub fn start(settings: Settings) -> Result<Self, ConnectError> {
         let exchange = Exchange::with(settings.place.clone(), settings.token.as_deref())?;
+        let place = settings.place.clone();
+        Self::on_a_thread(place, |inbox| Ok(running::run(exchange, settings, inbox)))
+    }
+
+    /// The same, with the claims held by a keychain of this process.
+    pub fn through(keychain: Keychain, settings: Settings) -> Result<Self, ConnectError> {
+        let exchange = Exchange::with(settings.place.clone(), settings.token.as_deref())?;
+        let place = settings.place.clone();
+        let program = keychain.path();
+        Self::on_a_thread(place, |inbox| {
+            keychain::run(keychain, exchange, settings, inbox).map_err(|error| {
+                let program = program.display();
+                ConnectError::System(format!(
+                    "{program} keychain does not run ({error}): install tenure, or say where it is \
+                     with TENURE_BIN"
+                ))
+            })
+        })
+    }
+
+    fn on_a_thread<R: Future<Output = ()> + Send + 'static>(
+        place: Place,
+        run: impl FnOnce(mpsc::UnboundedReceiver<Order>) -> Result<R, ConnectError>,
+    ) -> Result<Self, ConnectError> {
         let (sender, inbox) = mpsc::unbounded_channel();
         let orders = Arc::new(Orders { sender: Some(sender), process: std::process::id() });
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| ConnectError::System(error.to_string()))?;
-        let place = settings.place.clone();
+        let run = {
+            let _context = runtime.enter();
+            run(inbox)?
+        };
         let thread = std::thread::Builder::new()
             .name("tenure".into())
-            .spawn(move || runtime.block_on(running::run(exchange, settings, inbox)))
+            .spawn(move || runtime.block_on(run))
             .map_err(|error| ConnectError::System(error.to_string()))?;
         Ok(Self { orders, thread: Some(thread), last_errand: AtomicU64::new(0), place })
     }
