@@ -190,10 +190,7 @@ impl Chain {
             Told::Missed(Miss::GivenUp) if link.releasing => {}
             Told::Missed(miss) => {
                 let (cause, problem) = missed(miss);
-                let position = match miss {
-                    Miss::Busy { position } => *position,
-                    _ => None,
-                };
+                let position = if let Miss::Busy { position } = miss { *position } else { None };
                 self.end(number, Event::Failed { claim, cause, problem, position });
             }
             Told::Ended(end) => self.end(number, ended(claim, end)),
@@ -275,7 +272,7 @@ fn lost(loss: &Loss) -> Cause {
         Loss::Revoked => Cause::Revoked,
         Loss::Unconfirmed(_) => Cause::Unconfirmed,
         Loss::GivenUp => Cause::Aborted,
-        _ => Cause::Unknown,
+        Loss::Unknown(_) | Loss::Forked | _ => Cause::Unknown,
     }
 }
 
@@ -288,7 +285,7 @@ fn missed(miss: &Miss) -> (Cause, String) {
         Miss::NeverSure => {
             (Cause::TtlTooShort, "its ttl is over before an answer comes: give a longer one".into())
         }
-        _ => (Cause::Aborted, "the keychain was stopped".to_owned()),
+        Miss::GivenUp | _ => (Cause::Aborted, "the keychain was stopped".to_owned()),
     };
     (cause, words)
 }

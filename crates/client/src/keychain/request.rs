@@ -138,7 +138,7 @@ fn words(refusal: impl std::fmt::Display) -> String {
 }
 
 fn span(seconds: f64) -> Result<Span, String> {
-    if !(seconds >= 0.0) {
+    if seconds.is_nan() || seconds < 0.0 {
         return Err(format!("a timeout of {seconds} is none: give seconds, 0 or more"));
     }
     Ok(Span::from_micros((seconds * 1e6) as u64))

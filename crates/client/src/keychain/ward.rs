@@ -72,14 +72,11 @@ impl Ward {
                 return self.granted(ClaimId(number), fence.map(Fence), until);
             }
             Event::Renewed { until, id, .. } => {
-                if self.believe(until, true) && self.answers(id.as_u64()) {
-                    self.tell(&Told::Renewed);
-                }
+                self.renewal(until, true, id.as_u64(), &Told::Renewed);
             }
             Event::Unknown { until, problem, id, .. } => {
-                if self.believe(until, false) && self.answers(id.as_u64()) {
-                    self.tell(&Told::Unknown { problem: Problem::new(problem) });
-                }
+                let told = Told::Unknown { problem: Problem::new(problem) };
+                self.renewal(until, false, id.as_u64(), &told);
             }
             Event::Lost { cause, problem, .. } => return self.lose(loss(cause, problem)),
             Event::Failed { cause, problem, position, .. } => {
@@ -95,9 +92,21 @@ impl Ward {
                     false => End::Unknown(Some(Problem::new(problem))),
                 });
             }
-            _ => {}
+            Event::Waiting { .. }
+            | Event::Ready { .. }
+            | Event::Valid { .. }
+            | Event::List { .. }
+            | Event::Pong { .. }
+            | Event::Error { .. }
+            | Event::Closed { .. } => {}
         }
         false
+    }
+
+    fn renewal(&mut self, until: Until, confirmed: bool, id: Option<u64>, told: &Told) {
+        if self.believe(until, confirmed) && self.answers(id) {
+            self.tell(told);
+        }
     }
 
     /// Held; or held still, if another keychain has taken it over.
@@ -181,7 +190,12 @@ fn loss(cause: Cause, problem: String) -> Loss {
         Cause::Revoked => Loss::Revoked,
         Cause::Unconfirmed => Loss::Unconfirmed(Problem::new(problem)),
         Cause::Aborted => Loss::GivenUp,
-        _ => Loss::Unknown(Problem::new(problem)),
+        Cause::Unknown
+        | Cause::Busy
+        | Cause::Timeout
+        | Cause::Unavailable
+        | Cause::Refused
+        | Cause::TtlTooShort => Loss::Unknown(Problem::new(problem)),
     }
 }
 
@@ -192,6 +206,8 @@ fn miss(cause: Cause, problem: String, position: Option<u64>) -> Miss {
         Cause::Unavailable => Miss::TimedOut { problem: Some(Problem::new(problem)) },
         Cause::TtlTooShort => Miss::NeverSure,
         Cause::Aborted => Miss::GivenUp,
-        _ => Miss::Refused(Problem::new(problem)),
+        Cause::Refused | Cause::Expired | Cause::Revoked | Cause::Unconfirmed | Cause::Unknown => {
+            Miss::Refused(Problem::new(problem))
+        }
     }
 }
