@@ -18,6 +18,7 @@ mod revoke;
 mod show;
 mod why;
 
+mod keychain;
 mod once;
 mod run;
 
@@ -75,6 +76,8 @@ enum Action {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Hold the claims of a program that talks over the standard streams, one JSON object a line
+    Keychain(keychain::Keychain),
     /// Run a command while holding a claim, and stop it if the claim is lost
     Run(Box<run::Run>),
     /// Run a command only if nobody has, and remember its success
@@ -173,6 +176,7 @@ async fn dispatch(command: Action, out: &mut Out) -> anyhow::Result<ExitCode> {
             clap_complete::generate(shell, &mut Arguments::command(), "tenure", &mut script);
             out.write(&script)?;
         }
+        Action::Keychain(wish) => keychain::run(wish).await?,
         Action::Run(wish) => return Ok(run::run(*wish).await.into()),
         Action::Once(wish) => return Ok(once::run(*wish).await.into()),
         Action::Guard(wish) => return Ok(run::guard::run(wish).await.into()),

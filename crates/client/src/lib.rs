@@ -199,6 +199,7 @@ mod wish;
 
 pub mod blocking;
 pub mod driver;
+pub mod keychain;
 
 pub use self::capabilities::{Capabilities, Guarantee};
 pub use self::claim::{Claim, Lease};

@@ -11,6 +11,7 @@ use crate::claiming::Claiming;
 use crate::clock;
 use crate::driver::{Driver, Settings};
 use crate::keeper::Keeper;
+use crate::keychain::Keychain;
 use crate::place::{ConnectError, Place};
 
 /// How long a lease lasts if nobody says.
@@ -35,6 +36,7 @@ pub struct Connecting {
     timeout: Option<Duration>,
     version: String,
     token: Option<String>,
+    keychain: Option<Keychain>,
 }
 
 impl LockManager {
@@ -68,6 +70,7 @@ impl LockManager {
             timeout: None,
             version: "v1".to_owned(),
             token: None,
+            keychain: None,
         }
     }
 
@@ -136,6 +139,12 @@ impl Connecting {
         self
     }
 
+    /// Lets a process of its own hold the claims: see [`keychain`](crate::keychain).
+    pub fn keychain(mut self, keychain: Keychain) -> Self {
+        self.keychain = Some(keychain);
+        self
+    }
+
     /// Makes the manager.
     pub fn connect(self) -> Result<LockManager, ConnectError> {
         if self.version != "v1" {
@@ -150,7 +159,11 @@ impl Connecting {
             return Ok(LockManager { driver, ttl: self.ttl, timeout: self.timeout });
         }
         let place = Place::parse(&self.url)?;
-        let driver = Driver::start(Settings { token: self.token, ..Settings::at(place) })?;
+        let settings = Settings { token: self.token, ..Settings::at(place) };
+        let driver = match self.keychain {
+            Some(keychain) => Driver::through(keychain, settings)?,
+            None => Driver::start(settings)?,
+        };
         Ok(LockManager { driver: Arc::new(driver), ttl: self.ttl, timeout: self.timeout })
     }
 }

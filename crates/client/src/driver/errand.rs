@@ -39,7 +39,7 @@ pub struct Held {
 
 impl View {
     /// Shows to everybody what is believed from now on.
-    pub(super) fn show(&self, claim: Option<ClaimId>, lease: Option<Lease>) {
+    pub(crate) fn show(&self, claim: Option<ClaimId>, lease: Option<Lease>) {
         self.claim.store(claim.map_or(0, |claim| claim.0), Ordering::Release);
         if let Some(fence) = lease.and_then(|lease| lease.fence) {
             self.fence.store(fence.0, Ordering::Release);
@@ -85,6 +85,12 @@ impl Errand {
     /// For how long it is certain that the claim is held; nothing if it is not.
     pub fn valid_for(&self) -> Duration {
         self.lease().map_or(Duration::ZERO, |held| held.valid_for)
+    }
+
+    /// The same as a moment of the boot-time clock, which every process of this machine can read.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.lease()?;
+        Some(Duration::from_micros(self.view.deadline.load(Ordering::Acquire)))
     }
 
     /// The number of the claim, once the server has given it one.

@@ -64,11 +64,12 @@ use tokio::sync::{mpsc, oneshot};
 use crate::capabilities::Capabilities;
 use crate::clock;
 use crate::exchange::{Exchange, Reply, Silence};
+use crate::keychain::{self, Keychain};
 use crate::place::{ConnectError, Place};
 use crate::wish::Wish;
 
 pub(crate) use self::answer::Heard;
-use self::errand::View;
+pub(crate) use self::errand::View;
 pub use self::errand::{Errand, Held};
 pub use self::telling::{End, Loss, Miss, Problem, Told};
 
@@ -173,8 +174,9 @@ impl Driver {
     pub fn start(settings: Settings) -> Result<Self, ConnectError> {
         let exchange = Exchange::with(settings.place.clone(), settings.token.as_deref())?;
         let place = settings.place.clone();
-        let work = |inbox| running::run(exchange, settings, inbox);
-        Self::spawn(place, Capabilities::SERVER, work)
+        Self::on_a_thread(place, Capabilities::SERVER, |inbox| {
+            Ok(move || running::run(exchange, settings, inbox))
+        })
     }
 
     /// Starts its thread at a place without a lock server.
@@ -183,13 +185,33 @@ impl Driver {
         place: ::makeshift::Makeshift,
     ) -> Result<Self, ConnectError> {
         let (shown, capabilities) = (Place::elsewhere(place.shown()), place.capabilities());
-        Self::spawn(shown, capabilities.into(), |inbox| makeshift::run(place, inbox))
+        Self::on_a_thread(shown, capabilities.into(), |inbox| {
+            Ok(move || makeshift::run(place, inbox))
+        })
     }
 
-    fn spawn<Work: Future<Output = ()>>(
+    /// The same as [`Driver::start`], with the claims held by a keychain of this process.
+    pub fn through(keychain: Keychain, settings: Settings) -> Result<Self, ConnectError> {
+        let exchange = Exchange::with(settings.place.clone(), settings.token.as_deref())?;
+        let place = settings.place.clone();
+        let program = keychain.path();
+        Self::on_a_thread(place, Capabilities::SERVER, |inbox| {
+            let running = keychain::run(keychain, exchange, settings, inbox).map_err(|error| {
+                let program = program.display();
+                ConnectError::System(format!(
+                    "{program} keychain does not run ({error}): install tenure, or say where it is \
+                     with TENURE_BIN"
+                ))
+            })?;
+            Ok(move || running)
+        })
+    }
+
+    /// `prepare` runs here, in the runtime of the thread; what it gives runs on the thread.
+    fn on_a_thread<Work: Future<Output = ()>, Begin: FnOnce() -> Work + Send + 'static>(
         place: Place,
         capabilities: Capabilities,
-        work: impl FnOnce(mpsc::UnboundedReceiver<Order>) -> Work + Send + 'static,
+        prepare: impl FnOnce(mpsc::UnboundedReceiver<Order>) -> Result<Begin, ConnectError>,
     ) -> Result<Self, ConnectError> {
         let (sender, inbox) = mpsc::unbounded_channel();
         let orders = Arc::new(Orders { sender: Some(sender), process: std::process::id() });
@@ -197,9 +219,13 @@ impl Driver {
             .enable_all()
             .build()
             .map_err(|error| ConnectError::System(error.to_string()))?;
+        let begin = {
+            let _context = runtime.enter();
+            prepare(inbox)?
+        };
         let thread = std::thread::Builder::new()
             .name("tenure".into())
-            .spawn(move || runtime.block_on(work(inbox)))
+            .spawn(move || runtime.block_on(begin()))
             .map_err(|error| ConnectError::System(error.to_string()))?;
         Ok(Self {
             orders,

@@ -1,0 +1,7 @@
+//! The keychain with real programs, a real server and real kills.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod failures;
+mod manager;
+mod protocol;
+mod world;
