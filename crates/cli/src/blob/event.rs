@@ -33,7 +33,8 @@ impl Speaker {
         if self.aside {
             eprintln!("{line}");
         } else {
-            println!("{line}");
+            // Whoever does not read the events any more still wants the lock.
+            let _ = crate::out::say(line);
         }
     }
 

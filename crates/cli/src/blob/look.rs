@@ -39,7 +39,7 @@ pub(crate) struct Break {
 pub(super) async fn status(wish: &Status) -> anyhow::Result<ExitCode> {
     if is_of_names(&wish.address) {
         let (mutex, name) = mutex(&wish.address, wish.name.as_deref()).await?;
-        say_holder(&name, mutex.holder().await?.as_ref(), wish.json);
+        say_holder(&name, mutex.holder().await?.as_ref(), wish.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     let address = lease_address(&wish.address);
@@ -52,7 +52,7 @@ pub(super) async fn status(wish: &Status) -> anyhow::Result<ExitCode> {
         say(report, wish.json)?;
     }
     if reports.is_empty() && !wish.json {
-        println!("no leases under {address}");
+        crate::out::say(format_args!("no leases under {address}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -60,12 +60,12 @@ pub(super) async fn status(wish: &Status) -> anyhow::Result<ExitCode> {
 pub(super) async fn take_away(wish: &Break) -> anyhow::Result<ExitCode> {
     if is_of_names(&wish.address) {
         let (mutex, name) = mutex(&wish.address, wish.name.as_deref()).await?;
-        say_holder(&name, mutex.wipe().await?.as_ref(), wish.json);
+        say_holder(&name, mutex.wipe().await?.as_ref(), wish.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     let before = wipe(&Place::open(lease_address(&wish.address))?, "").await?;
     if !wish.json {
-        println!("marked as released; it was:");
+        crate::out::say(format_args!("marked as released; it was:"))?;
     }
     say(&before, wish.json)?;
     Ok(ExitCode::SUCCESS)
@@ -79,25 +79,28 @@ async fn mutex(address: &str, name: Option<&str>) -> anyhow::Result<(Mutex, Stri
     Ok((mutex, name.to_owned()))
 }
 
-fn say_holder(name: &str, sign: Option<&Sign>, as_json: bool) {
+fn say_holder(name: &str, sign: Option<&Sign>, as_json: bool) -> anyhow::Result<()> {
     match (sign, as_json) {
-        (None, true) => println!("{}", json!({ "name": name, "state": "free" })),
-        (None, false) => println!("{name}: free"),
+        (None, true) => {
+            crate::out::say(format_args!("{}", json!({ "name": name, "state": "free" })))?
+        }
+        (None, false) => crate::out::say(format_args!("{name}: free"))?,
         (Some(sign), true) => {
             let lease = sign.tag.ttl_ms.map(|ms| ms as f64 / 1000.0);
             let fields = json!({
                 "name": name, "state": "held", "owner": sign.tag.owner,
                 "attempt": sign.tag.attempt, "fence": sign.fence, "lease_s": lease,
             });
-            println!("{fields}");
+            crate::out::say(format_args!("{fields}"))?;
         }
-        (Some(sign), false) => println!("{name}: held by {}", sign.tag.owner),
+        (Some(sign), false) => crate::out::say(format_args!("{name}: held by {}", sign.tag.owner))?,
     }
+    Ok(())
 }
 
 fn say(report: &LeaseReport, as_json: bool) -> anyhow::Result<()> {
     if as_json {
-        println!("{}", serde_json::to_string(report)?);
+        crate::out::say(format_args!("{}", serde_json::to_string(report)?))?;
         return Ok(());
     }
     let state = match report.state {
@@ -122,6 +125,6 @@ fn say(report: &LeaseReport, as_json: bool) -> anyhow::Result<()> {
     if let Some(expire) = report.expire_s {
         line += &format!(" of {expire} s");
     }
-    println!("{line}");
+    crate::out::say(format_args!("{line}"))?;
     Ok(())
 }

@@ -50,15 +50,18 @@ pub(super) async fn run(wish: &Measure) -> anyhow::Result<ExitCode> {
     let millis = |span: Span| span.as_micros() as f64 / 1e3;
     let (half, rare) = (millis(measured.quantile(500)), millis(measured.quantile(990)));
     if !wish.json {
-        println!(
+        crate::out::say(format_args!(
             "{} reads and writes of {place}: half within {half:.1} ms, 99 % within {rare:.1} ms",
             wish.rounds
-        );
-        println!("double holdings per acquisition, {} contenders:\n", wish.contenders);
-        println!(
+        ))?;
+        crate::out::say(format_args!(
+            "double holdings per acquisition, {} contenders:\n",
+            wish.contenders
+        ))?;
+        crate::out::say(format_args!(
             "  margin    as measured            with stalls ({} in a million, up to {} s)",
             wish.stalls, wish.stall
-        );
+        ))?;
     }
     let expire = clock::span(seconds(wish.expire)?);
     let stalls = Fault::new(wish.stalls, clock::span(seconds(wish.stall)?));
@@ -76,20 +79,25 @@ pub(super) async fn run(wish: &Measure) -> anyhow::Result<ExitCode> {
                 "margin_s": millis(margin) / 1e3, "half_ms": half, "p99_ms": rare,
                 "as_measured": tally(calm), "with_stalls": tally(stalled),
             });
-            println!("{fields}");
+            crate::out::say(format_args!("{fields}"))?;
         } else {
-            println!("  {:>5.1} s   {:<22} {}", millis(margin) / 1e3, shown(calm), shown(stalled));
+            crate::out::say(format_args!(
+                "  {:>5.1} s   {:<22} {}",
+                millis(margin) / 1e3,
+                shown(calm),
+                shown(stalled)
+            ))?;
         }
     }
     if !wish.json {
         match enough {
-            Some(margin) => println!(
+            Some(margin) => crate::out::say(format_args!(
                 "\nthe shortest margin with fewer than 1 in 10,000 as measured: {} s",
                 millis(margin) / 1e3
-            ),
-            None => println!(
+            ))?,
+            None => crate::out::say(format_args!(
                 "\nno margin is good enough as measured: use a store with conditional puts (create+…)"
-            ),
+            ))?,
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -34,7 +34,7 @@ fn crowd(address: &str) -> Vec<TcpStream> {
         let mut stream = TcpStream::connect(address).unwrap();
         // It may be gone already: that is one way not to be bothered by it.
         let _ = stream.write_all(kinds[nth % kinds.len()]);
-        if nth % 50 == 0 {
+        if nth.is_multiple_of(50) {
             let _ = stream.shutdown(std::net::Shutdown::Write);
         }
         stream
