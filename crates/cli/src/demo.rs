@@ -25,8 +25,10 @@ pub(crate) async fn run(data: Option<PathBuf>) -> anyhow::Result<()> {
         None => (std::env::temp_dir().join(format!("tenure-demo-{}", std::process::id())), true),
     };
     let shown = show(&data).await;
-    if temporary {
-        std::fs::remove_dir_all(&data).context("the demo's directory was not removed")?;
+    if temporary && data.exists() {
+        let removed = std::fs::remove_dir_all(&data);
+        shown?;
+        return removed.context("the demo's directory was not removed");
     }
     shown
 }

@@ -42,8 +42,13 @@ pub(crate) struct Protection {
 }
 
 impl Security {
-    /// Refuses to be reached from other machines without encryption and tokens.
+    /// Refuses half a certificate, and to be reached from other machines without encryption and
+    /// tokens.
     pub(crate) fn allow(&self, listen: SocketAddr) -> anyhow::Result<()> {
+        if self.tls_cert.is_some() != self.tls_key.is_some() {
+            let said = "a certificate goes with its key: say both --tls-cert and --tls-key";
+            return Err(Exit::Config.because(said));
+        }
         let mut missing = Vec::new();
         if self.tls_cert.is_none() {
             missing.push("encryption (--tls-cert FILE --tls-key FILE)");
@@ -70,11 +75,7 @@ impl Security {
     pub(crate) fn open(&self, data: &Path) -> anyhow::Result<Protection> {
         let tls = match (&self.tls_cert, &self.tls_key) {
             (Some(chain), Some(key)) => Some(Arc::new(Certificate::open(chain, key)?)),
-            (None, None) => None,
-            (Some(_), None) | (None, Some(_)) => {
-                let said = "a certificate goes with its key: say both --tls-cert and --tls-key";
-                return Err(Exit::Config.because(said));
-            }
+            _ => None,
         };
         let tokens = match self.require_tokens {
             true => Some(Arc::new(Tokens::within(data)?)),

@@ -58,7 +58,9 @@ fn client_that_hangs_up_while_it_waits_is_passed_by() {
         told.unwrap().body.as_array().unwrap().len()
     };
     until(|| count("waiting") == 1);
-    drop(gone);
+    // The server hangs up, too, once it has noticed.
+    gone.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(gone.read(&mut [0]).unwrap(), 0);
     // Its turn is kept for it for as long as its ttl, then the next one goes ahead.
     let told = ask(&server.address, "PATCH", &holder.unwrap().location, RELEASED).unwrap();
     assert_eq!(told.status, 204);

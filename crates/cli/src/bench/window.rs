@@ -81,12 +81,17 @@ impl Window {
 
 /// The first signal ends the measuring, and all claims are given back; the second ends everything.
 pub(super) fn stop_on_signal(window: Arc<Window>) -> io::Result<impl Future<Output = ()>> {
-    let (first, second) = (stopped()?, stopped()?);
+    let first = stopped()?;
     Ok(async move {
         first.await;
+        // Listened for only now: whoever listened before has heard the first one, too.
+        let second = stopped();
         eprintln!("tenure: stopping, and giving back what is held; once more to leave at once");
         window.cut.send_replace(Some(Instant::now()));
-        second.await;
+        match second {
+            Ok(second) => second.await,
+            Err(error) => return tracing::warn!(%error, "a second signal will not be heard"),
+        }
         eprintln!("tenure: left at once: what was held ends with its ttl");
         std::process::exit(130);
     })

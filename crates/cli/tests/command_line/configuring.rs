@@ -116,7 +116,7 @@ fn settings_reach_the_server() {
         "1ms",
     ]);
     assert!(
-        said.out.contains("errors") && said.out.contains("queue"),
+        said.out.contains("errors") && said.out.contains("the most allowed"),
         "queue-max counts: {said:?}"
     );
 }
