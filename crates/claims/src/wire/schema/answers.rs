@@ -114,6 +114,7 @@ pub(super) fn resource() -> Value {
         "properties": {
             "resource": name(),
             "holders": reference("ClaimList"),
+            "holding": whole(),
             "queue": reference("ClaimList"),
             "waiting": whole(),
             "usual_hold": {
@@ -121,7 +122,7 @@ pub(super) fn resource() -> Value {
                 "description": "seconds that holders usually take; null if nobody gave it back yet",
             },
         },
-        "required": ["resource", "holders", "queue", "waiting", "usual_hold"],
+        "required": ["resource", "holders", "holding", "queue", "waiting", "usual_hold"],
         "additionalProperties": false,
     })
 }
