@@ -27,6 +27,8 @@ pub(crate) struct Load {
     pub(crate) heard: AtomicUsize,
     pub(crate) lost: AtomicUsize,
     pub(crate) over: AtomicBool,
+    /// The test failed: nobody answers any more.
+    failed: AtomicBool,
     /// The last fence that was inside of what all of them want.
     witness: Mutex<u64>,
     inside: AtomicBool,
@@ -38,6 +40,7 @@ pub(crate) struct Ending<'a>(pub(crate) &'a Load);
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
         self.0.over.store(true, Ordering::SeqCst);
+        self.0.failed.store(std::thread::panicking(), Ordering::SeqCst);
     }
 }
 
@@ -92,7 +95,8 @@ impl Load {
         }
     }
 
-    /// Asks again until there is an answer. None if the load is over before.
+    /// Asks again until there is an answer, also when the load is over: what was begun is known in
+    /// the end. None if the test has failed.
     fn persist(
         &self,
         line: &mut Option<Line>,
@@ -113,7 +117,7 @@ impl Load {
                 self.lost.fetch_add(1, Ordering::SeqCst);
                 *line = None;
             }
-            if self.is_over() {
+            if self.failed.load(Ordering::SeqCst) {
                 return None;
             }
             std::thread::sleep(Duration::from_millis(2));
