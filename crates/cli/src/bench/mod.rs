@@ -89,13 +89,13 @@ pub(crate) async fn run(wish: &Bench, out: &mut Out) -> anyhow::Result<()> {
         ttl: wish.ttl.0.as_secs_f64(),
         batch: wish.batch as usize,
     };
+    // Heard from the first claim on: whatever is held when somebody stops it is given back.
+    let window = Window::new(wish.warmup.0, wish.seconds.0);
+    let watching = tokio::spawn(window::stop_on_signal(window.clone())?);
     // One try before the load: what is wrong is said once, and clearly.
     let mut first = Client::connect(&plan.server).await?;
     let probe = first.claim(&format!("{}/probe", plan.run), plan.ttl, None).await?;
     first.release(&probe).await?;
-
-    let window = Window::new(wish.warmup.0, wish.seconds.0);
-    let watching = tokio::spawn(window::stop_on_signal(window.clone())?);
     let measured = match wish.workload {
         Workload::Cycle => cycle::run(&plan, &window).await,
         Workload::Handover => handover::run(&plan, &window).await,
