@@ -5,6 +5,7 @@ mod exit;
 mod out;
 
 mod config;
+mod credentials;
 mod security;
 mod serve;
 mod settings;
@@ -16,6 +17,7 @@ mod place;
 mod list;
 mod revoke;
 mod show;
+mod span;
 mod why;
 
 mod keychain;
