@@ -1,4 +1,4 @@
-//! The token that a command shows to a server: one way to name it for all commands.
+//! How a command and a server know each other: one way to say it for all commands.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::exit::{Exit, OrExit};
 
-/// What is shown to a server that lets in only whom it knows.
+/// What is shown to a server that lets in only whom it knows, and how the server is known.
 #[derive(Args)]
 pub(crate) struct Credentials {
     /// A file with the token to show (or the token itself in TENURE_TOKEN)
@@ -15,6 +15,9 @@ pub(crate) struct Credentials {
     /// The token itself; there is no flag for it, because everybody can see flags
     #[arg(skip = std::env::var("TENURE_TOKEN").ok())]
     token: Option<String>,
+    /// Trust only the certificate authorities in this file (PEM) when the address is https
+    #[arg(long, value_name = "FILE", env = "TENURE_CA_FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
 }
 
 impl Credentials {

@@ -62,7 +62,8 @@ enum End {
 pub(crate) async fn run(wish: Keychain) -> anyhow::Result<()> {
     let place = Place::parse(&wish.server)?;
     let token = wish.credentials.token()?;
-    let driver = Driver::start(Settings { token, ..Settings::at(place) })?;
+    let ca_file = wish.credentials.ca_file;
+    let driver = Driver::start(Settings { token, ca_file, ..Settings::at(place) })?;
     let signals = Signals::new().context("cannot listen to signals")?;
     let program = program();
     let outbox = outbox::start(std::io::stdout())?;

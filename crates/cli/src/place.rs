@@ -20,9 +20,6 @@ pub(crate) struct Place {
     /// The data directory of a server on this machine: its administrator's token is used if no other is named
     #[arg(long, value_name = "DIRECTORY", env = "TENURE_DATA", default_value = "./tenure-data")]
     data: PathBuf,
-    /// Trust only the certificate authorities in this file (PEM) when the address is https
-    #[arg(long, value_name = "FILE", env = "TENURE_CA_FILE")]
-    ca_file: Option<PathBuf>,
 }
 
 /// Whether a command can do without a token.
@@ -36,7 +33,7 @@ impl Place {
     pub(crate) fn server(&self, need: Token) -> anyhow::Result<Server> {
         let address = Address::parse(&self.at)?;
         let token = self.token(&address, need)?;
-        Server::new(address, token.as_deref(), self.ca_file.as_deref())
+        Server::new(address, token.as_deref(), self.credentials.ca_file.as_deref())
     }
 
     fn token(&self, address: &Address, need: Token) -> anyhow::Result<Option<String>> {

@@ -97,6 +97,11 @@ impl Claiming {
         Self(self.0.key(key))
     }
 
+    /// See [`Claiming::on_wait`](crate::Claiming::on_wait).
+    pub fn on_wait(self, tell: impl Fn(Option<u64>) + Send + Sync + 'static) -> Self {
+        Self(self.0.on_wait(tell))
+    }
+
     /// Waits until it is held.
     pub fn get(self) -> Result<Claim, ClaimError> {
         wait(self.0.make()).map(Claim)

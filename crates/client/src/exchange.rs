@@ -1,5 +1,6 @@
 //! One request and its answer over HTTP, through one pool of connections.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +16,11 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
+use crate::driver::Settings;
 use crate::place::{ConnectError, Place};
 
 /// Longer answers are not from a lock server.
@@ -52,14 +56,15 @@ pub(crate) struct Silence {
 }
 
 impl Exchange {
-    pub(crate) fn with(place: Place, token: Option<&str>) -> Result<Self, ConnectError> {
+    pub(crate) fn with(settings: &Settings) -> Result<Self, ConnectError> {
+        let place = settings.place.clone();
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECT_FOR));
         tcp.set_keepalive(Some(Duration::from_secs(15)));
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(&place)?)
+            .with_tls_config(tls(&place, settings.ca_file.as_deref())?)
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
@@ -67,7 +72,7 @@ impl Exchange {
             .pool_idle_timeout(IDLE_FOR)
             .pool_timer(TokioTimer::new())
             .build(connector);
-        let token = token.map(bearer).transpose()?;
+        let token = settings.token.as_deref().map(bearer).transpose()?;
         Ok(Self { client, place, token })
     }
 
@@ -109,11 +114,14 @@ impl Exchange {
     }
 }
 
-/// The authorities that the system trusts. Nobody who speaks plain HTTP has to have any, or to wait
+/// The authorities that are named, or else those that the system trusts. Nobody who speaks plain HTTP has to have any, or to wait
 /// until they are read.
-fn tls(place: &Place) -> Result<ClientConfig, ConnectError> {
+fn tls(place: &Place, ca_file: Option<&Path>) -> Result<ClientConfig, ConnectError> {
     let mut roots = RootCertStore::empty();
-    if place.is_encrypted() {
+    if let Some(file) = ca_file.filter(|_| place.is_encrypted()) {
+        named(file, &mut roots)
+            .map_err(|why| ConnectError::Authority { file: file.to_owned(), why })?;
+    } else if place.is_encrypted() {
         let found = rustls_native_certs::load_native_certs();
         let (known, _) = roots.add_parsable_certificates(found.certs);
         if known == 0 {
@@ -130,6 +138,15 @@ fn tls(place: &Place) -> Result<ClientConfig, ConnectError> {
         .with_safe_default_protocol_versions()
         .map_err(|error| ConnectError::System(error.to_string()))?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Trusts those in the file, which must be some.
+fn named(file: &Path, roots: &mut RootCertStore) -> Result<(), String> {
+    for found in CertificateDer::pem_file_iter(file).map_err(|error| error.to_string())? {
+        let found = found.map_err(|error| error.to_string())?;
+        roots.add(found).map_err(|error| error.to_string())?;
+    }
+    if roots.is_empty() { Err("there is no certificate in it".into()) } else { Ok(()) }
 }
 
 fn bearer(token: &str) -> Result<HeaderValue, ConnectError> {

@@ -1,5 +1,6 @@
 //! The way in: a manager knows a lock server and makes claims there.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +37,7 @@ pub struct Connecting {
     timeout: Option<Duration>,
     version: String,
     token: Option<String>,
+    ca_file: Option<PathBuf>,
     keychain: Option<Keychain>,
 }
 
@@ -70,6 +72,7 @@ impl LockManager {
             timeout: None,
             version: "v1".to_owned(),
             token: None,
+            ca_file: None,
             keychain: None,
         }
     }
@@ -139,6 +142,12 @@ impl Connecting {
         self
     }
 
+    /// Trusts only the certificate authorities in this file (PEM) when the address is https.
+    pub fn ca_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.ca_file = Some(file.into());
+        self
+    }
+
     /// Lets a process of its own hold the claims: see [`keychain`](crate::keychain).
     pub fn keychain(mut self, keychain: Keychain) -> Self {
         self.keychain = Some(keychain);
@@ -159,7 +168,7 @@ impl Connecting {
             return Ok(LockManager { driver, ttl: self.ttl, timeout: self.timeout });
         }
         let place = Place::parse(&self.url)?;
-        let settings = Settings { token: self.token, ..Settings::at(place) };
+        let settings = Settings { token: self.token, ca_file: self.ca_file, ..Settings::at(place) };
         let driver = match self.keychain {
             Some(keychain) => Driver::through(keychain, settings)?,
             None => Driver::start(settings)?,

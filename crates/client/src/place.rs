@@ -46,6 +46,14 @@ pub enum ConnectError {
          SSL_CERT_FILE at them"
     )]
     NoAuthorities(String),
+    /// The certificate authorities that were named cannot be used.
+    #[error("cannot trust the certificate authorities in {} ({why}): give a PEM file", file.display())]
+    Authority {
+        /// The file.
+        file: std::path::PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The system gives no thread or no sockets.
     #[error("cannot start: {0}")]
     System(String),

@@ -155,8 +155,8 @@ fn rates_of_the_documentation() {
                 let trial = Trial { hold, ..trial(Span::from_millis(millis), faults) };
                 let tally = simulate(&trial, 1);
                 match tally.double {
-                    0 => format!("none (below {:.0e})", tally.bound()),
-                    _ => format!("{:.1e} (below {:.0e})", tally.rate(), tally.bound()),
+                    0 => format!("none (below {:.1e})", tally.bound()),
+                    _ => format!("{:.1e} (below {:.1e})", tally.rate(), tally.bound()),
                 }
             };
             let cells: Vec<String> = columns.iter().map(|(_, faults)| cell(*faults)).collect();

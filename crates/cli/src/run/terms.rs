@@ -57,7 +57,8 @@ impl Terms {
     pub(super) fn settings(&self) -> Result<Settings, Stop> {
         let place = Place::parse(&self.at).map_err(|error| usage(&error))?;
         let token = self.credentials.token().map_err(|error| usage(&format!("{error:#}")))?;
-        Ok(Settings { token, ..Settings::at(place) })
+        let ca_file = self.credentials.ca_file.clone();
+        Ok(Settings { token, ca_file, ..Settings::at(place) })
     }
 
     pub(crate) fn lead(&self) -> Result<Lead, Stop> {

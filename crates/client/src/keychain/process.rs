@@ -25,6 +25,9 @@ impl Process {
         if let Some(silence) = keychain.max_silence {
             command.arg("--max-silence").arg(silence.as_secs_f64().to_string());
         }
+        if let Some(file) = &settings.ca_file {
+            command.arg("--ca-file").arg(file);
+        }
         if let Some(token) = &settings.token {
             command.env("TENURE_TOKEN", token);
         }
