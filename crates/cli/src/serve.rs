@@ -66,8 +66,10 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
         connections_max: config.connections_max.min(connections_max),
         ..config
     };
+    // Heard before anybody knows that it serves: who is told so may stop it at once.
+    let stop = stopped()?;
     greet(out, address, &config, &wish.data, &token_file)?;
-    serve(listener, store.clone(), config, stopped()?).await?;
+    serve(listener, store.clone(), config, stop).await?;
     // The last one out closes the store: what was asked is on disk when this returns.
     drop(store);
     Ok(())

@@ -38,11 +38,18 @@ pub async fn serve(
     ];
     let (told, tell) = oneshot::channel();
     let audit = server.config.audit.clone();
-    let auditor = audit.map(|audit| tokio::spawn(audit::follow(server.clone(), audit, tell)));
+    let (begin, begun) = oneshot::channel();
+    let auditor =
+        audit.map(|audit| tokio::spawn(audit::follow(server.clone(), audit, begin, tell)));
     // Every connection has a copy of the sender: when all are gone, so are the connections.
     let (open, mut all_closed) = mpsc::channel::<()>(1);
+    let serving = async {
+        // Nothing happens before the audit log has begun; without one nobody holds the other end.
+        let _ = begun.await;
+        accept(&server, &listener, open).await;
+    };
     tokio::select! {
-        () = accept(&server, &listener, open) => {}
+        () = serving => {}
         () = stop => {}
     }
     drop(listener);
