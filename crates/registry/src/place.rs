@@ -6,7 +6,7 @@ use std::sync::Arc;
 use claims::Rules;
 
 use crate::error::StoreError;
-use crate::store::Store;
+use crate::store::{Pending, Store};
 
 /// What a URL may begin with in this build.
 pub const SCHEMES: &[&str] = &[
@@ -48,10 +48,15 @@ fn scheme(url: &str) -> String {
 /// # Ok::<(), registry::StoreError>(())
 /// # }).unwrap();
 /// ```
-pub async fn open(url: &str, rules: Rules) -> Result<Arc<dyn Store>, StoreError> {
-    let store: Arc<dyn Store> = match scheme(url).as_str() {
+pub fn open(url: &str, rules: Rules) -> Pending<'_, Arc<dyn Store>> {
+    Box::pin(opened(url.to_owned(), rules))
+}
+
+/// With an address of its own, so that it can be moved to another thread.
+async fn opened(url: String, rules: Rules) -> Result<Arc<dyn Store>, StoreError> {
+    let store: Arc<dyn Store> = match scheme(&url).as_str() {
         #[cfg(feature = "sqlite")]
-        "sqlite" => Arc::new(crate::sql::sqlite(&file_of(url)?, rules).await?),
+        "sqlite" => Arc::new(crate::sql::sqlite(file_of(&url)?, rules).await?),
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" => Arc::new(crate::sql::postgres(url, rules).await?),
         #[cfg(feature = "mysql")]
@@ -64,6 +69,34 @@ pub async fn open(url: &str, rules: Rules) -> Result<Arc<dyn Store>, StoreError>
                 known.join(", ")
             )));
         }
+    };
+    Ok(store)
+}
+
+/// As [`open`], after the store was restored from a backup: a new epoch begins, in which every fence and
+/// every number of a claim is greater than any before, also those the backup does not know of (rule 8).
+pub async fn open_restored(url: &str, rules: Rules) -> Result<Arc<dyn Store>, StoreError> {
+    let store: Arc<dyn Store> = match scheme(url).as_str() {
+        #[cfg(feature = "sqlite")]
+        "sqlite" => {
+            let store = crate::sql::sqlite(file_of(url)?, rules).await?;
+            store.begin_epoch().await?;
+            Arc::new(store)
+        }
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => {
+            let store = crate::sql::postgres(url.to_owned(), rules).await?;
+            store.begin_epoch().await?;
+            Arc::new(store)
+        }
+        #[cfg(feature = "mysql")]
+        "mysql" | "mariadb" => {
+            let store = crate::sql::mysql(url.to_owned(), rules).await?;
+            store.begin_epoch().await?;
+            Arc::new(store)
+        }
+        // Any other says by itself that it has no epochs.
+        _ => open(url, rules).await?,
     };
     Ok(store)
 }

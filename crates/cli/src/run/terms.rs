@@ -20,9 +20,11 @@ const TRY: Span = Span::from_secs(10);
 /// What is the same for every way to run a command.
 #[derive(Args)]
 pub(crate) struct Terms {
-    /// The address of the server
-    #[arg(long, value_name = "URL", env = "TENURE_URL", default_value = "http://127.0.0.1:7117")]
-    at: String,
+    /// Where the claim is kept: a server (http://…) or a store without one (sqlite:FILE, postgres://…,
+    /// mysql://…). If nothing is said, a file of yours serves this machine:
+    /// $XDG_STATE_HOME/tenure/claims.db (~/.local/state if that is not set)
+    #[arg(long, value_name = "URL", env = "TENURE_URL")]
+    at: Option<String>,
     /// A file with the token to show (or the token itself in TENURE_TOKEN)
     #[arg(long, value_name = "FILE", env = "TENURE_TOKEN_FILE")]
     token_file: Option<PathBuf>,
@@ -54,7 +56,11 @@ pub(crate) struct Terms {
 
 impl Terms {
     pub(super) fn settings(&self) -> Result<Settings, Stop> {
-        let place = Place::parse(&self.at).map_err(|error| usage(&error))?;
+        let at = match &self.at {
+            Some(at) => at.clone(),
+            None => super::home::store()?,
+        };
+        let place = Place::parse(&at).map_err(|error| usage(&error))?;
         let token = match &self.token_file {
             Some(file) => Some(std::fs::read_to_string(file).map_err(|error| {
                 usage(&format!("cannot read the token in {}: {error}", file.display()))

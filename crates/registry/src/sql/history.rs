@@ -34,7 +34,7 @@ impl<DB: Backend> Desk<DB> {
         let dialect = DB::DIALECT;
         let mut connection = self.pool.acquire().await.map_err(Trouble::undone::<DB>)?;
         let ask = "SELECT position, (SELECT COUNT(*) FROM (SELECT 1 AS new FROM tenure_batches WHERE \
-                   position IS NULL LIMIT 1) AS some) FROM tenure_store";
+                   position IS NULL LIMIT 1) AS fresh) FROM tenure_store";
         let rows = Statement::of(dialect, ask).rows::<DB>(&mut connection, 2).await?;
         let row = rows.first().ok_or_else(gone)?;
         if row.int(1)? == 0 {
@@ -127,15 +127,15 @@ impl<DB: Backend> Desk<DB> {
 
 /// Numbers what has no position yet, from `next` on.
 fn number(dialect: Dialect, next: i64) -> Statement {
-    let new = "(SELECT seq, SUM(events) OVER (ORDER BY seq) - events AS before FROM (SELECT seq, events \
+    let new = "(SELECT seq, SUM(events) OVER (ORDER BY seq) - events AS ahead FROM (SELECT seq, events \
                FROM tenure_batches WHERE position IS NULL ORDER BY seq LIMIT ";
     let ask = match dialect {
         Dialect::Mysql => {
             let ask = Statement::of(dialect, "UPDATE tenure_batches b JOIN ").text(new).int(AT_ONCE);
-            ask.text(") AS raw) AS n ON b.seq = n.seq SET b.position = n.before + ").int(next)
+            ask.text(") AS raw) AS n ON b.seq = n.seq SET b.position = n.ahead + ").int(next)
         }
         Dialect::Postgres | Dialect::Sqlite => {
-            let whole = if dialect == Dialect::Postgres { "n.before::bigint" } else { "n.before" };
+            let whole = if dialect == Dialect::Postgres { "n.ahead::bigint" } else { "n.ahead" };
             let ask = Statement::of(dialect, "UPDATE tenure_batches SET position = ").int(next);
             let ask = ask.text(&format!(" + {whole} FROM ")).text(new).int(AT_ONCE);
             ask.text(") AS raw) AS n WHERE tenure_batches.seq = n.seq")

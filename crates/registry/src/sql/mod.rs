@@ -13,6 +13,7 @@
 //! turn comes is called, and the process that waits for it (`wait.rs`) asks on its behalf.
 
 mod decide;
+mod epoch;
 mod forget;
 mod history;
 mod keep;
@@ -53,7 +54,7 @@ use self::timeline::Machine;
 use self::trouble::Trouble;
 use self::wait::Waits;
 use crate::commits::Commits;
-use crate::error::StoreError;
+use crate::store::Pending;
 
 /// Decisions on one resource that come from this process go one by one: against each other they would
 /// only be undone.
@@ -85,7 +86,7 @@ struct Desk<DB: Backend> {
 
 impl<DB: Backend> SqlStore<DB> {
     /// Opens the store over a pool of connections: makes its tables if they are not there.
-    async fn open(pool: Pool<DB>, rules: Rules, bell: Bell) -> Result<Self, StoreError> {
+    fn open(pool: Pool<DB>, rules: Rules, bell: Bell) -> Pending<'static, Self> {
         let writers = match DB::DIALECT {
             Dialect::Sqlite => 1,
             Dialect::Postgres | Dialect::Mysql => Semaphore::MAX_PERMITS,
@@ -105,8 +106,10 @@ impl<DB: Backend> SqlStore<DB> {
             swept_to: Mutex::default(),
         };
         let desk = Arc::new(desk);
-        desk.prepare().await.map_err(Trouble::told)?;
-        desk.sweep_in_the_background();
-        Ok(Self { desk })
+        Box::pin(async move {
+            desk.prepare().await.map_err(Trouble::told)?;
+            desk.sweep_in_the_background();
+            Ok(Self { desk })
+        })
     }
 }

@@ -18,7 +18,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const CONNECTIONS: u32 = 16;
 
 /// Opens the store in a database.
-pub(crate) async fn open(url: &str, rules: Rules) -> Result<SqlStore<MySql>, StoreError> {
+pub(crate) async fn open(url: String, rules: Rules) -> Result<SqlStore<MySql>, StoreError> {
     let away = |error: sqlx::Error| {
         StoreError::Unavailable(format!("the MySQL database cannot be reached: {error}"))
     };

@@ -19,7 +19,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const CONNECTIONS: u32 = 16;
 
 /// Opens the store in a database.
-pub(crate) async fn open(url: &str, rules: Rules) -> Result<SqlStore<Postgres>, StoreError> {
+pub(crate) async fn open(url: String, rules: Rules) -> Result<SqlStore<Postgres>, StoreError> {
     let away = |error: sqlx::Error| {
         StoreError::Unavailable(format!("the PostgreSQL database cannot be reached: {error}"))
     };

@@ -1,6 +1,6 @@
 //! SQLite: one file for all processes of a machine.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use claims::Rules;
@@ -16,8 +16,8 @@ use crate::error::StoreError;
 const BUSY: Duration = Duration::from_secs(10);
 
 /// Opens the store in a file, which is made if it is not there.
-pub(crate) async fn open(file: &Path, rules: Rules) -> Result<SqlStore<Sqlite>, StoreError> {
-    let pool = connected(file).await.map_err(|error| {
+pub(crate) async fn open(file: PathBuf, rules: Rules) -> Result<SqlStore<Sqlite>, StoreError> {
+    let pool = connected(file.clone()).await.map_err(|error| {
         let file = file.display();
         StoreError::Unavailable(format!("{file} cannot be opened: {error}"))
     })?;
@@ -26,7 +26,7 @@ pub(crate) async fn open(file: &Path, rules: Rules) -> Result<SqlStore<Sqlite>, 
     SqlStore::open(pool, rules, bell).await
 }
 
-async fn connected(file: &Path) -> Result<SqlitePool, sqlx::Error> {
+async fn connected(file: PathBuf) -> Result<SqlitePool, sqlx::Error> {
     let options = SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(true)
