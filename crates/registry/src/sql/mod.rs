@@ -30,6 +30,8 @@ mod sqlite;
 mod statement;
 mod store;
 mod sweep;
+#[cfg(all(test, feature = "sqlite"))]
+mod tests;
 mod timeline;
 mod trouble;
 mod wait;

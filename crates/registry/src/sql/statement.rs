@@ -75,6 +75,11 @@ impl Statement {
         self
     }
 
+    #[cfg(all(test, feature = "sqlite"))]
+    pub(super) fn into_sql(self) -> Sql {
+        self.sql
+    }
+
     pub(super) async fn run<DB: Backend>(self, on: &mut DB::Connection) -> Result<u64, Trouble> {
         DB::run(on, self.sql).await.map_err(Trouble::undone::<DB>)
     }

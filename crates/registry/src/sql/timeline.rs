@@ -140,7 +140,10 @@ impl<DB: Backend> Desk<DB> {
             return Err(Trouble::Again("somebody else noticed the restart first".to_owned()));
         }
         commit(transaction).await?;
-        tracing::info!(gap_micros = lost - reading.lost, "the store's clock goes on after a restart");
+        if reading.started_before != 0 {
+            let gap_micros = lost - reading.lost;
+            tracing::info!(gap_micros, "the store's clock goes on after a restart");
+        }
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sqlx::{AssertSqlSafe, Connection, Executor, MySqlConnection, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, Executor, MySqlConnection, PgConnection, SqliteConnection};
 
 use crate::servers::{self, patiently};
 
@@ -11,6 +11,22 @@ use crate::servers::{self, patiently};
 pub(crate) struct House {
     pub(crate) url: String,
     _files: Option<tempfile::TempDir>,
+}
+
+impl House {
+    /// Runs any SQL.
+    pub(crate) async fn execute(&self, sql: &'static str) {
+        match self.url.split_once(':').unwrap() {
+            ("sqlite", _) => {
+                SqliteConnection::connect(&self.url).await.unwrap().execute(sql).await.map(drop)
+            }
+            ("mysql", _) => {
+                MySqlConnection::connect(&self.url).await.unwrap().execute(sql).await.map(drop)
+            }
+            _ => PgConnection::connect(&self.url).await.unwrap().execute(sql).await.map(drop),
+        }
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
 }
 
 fn fresh() -> String {

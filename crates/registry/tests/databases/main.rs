@@ -4,6 +4,7 @@
 mod house;
 #[path = "../../../update-if/tests/servers/mod.rs"]
 mod servers;
+mod shared;
 
 use registry::conformance::Examined;
 
