@@ -103,8 +103,8 @@ pub(crate) fn contend(
             while passed < rounds {
                 assert!(began.elapsed() < LONG, "it is never served");
                 let manager = &managers[place % managers.len()];
-                let wish = manager.claim("contended").ttl(Duration::from_secs(5));
-                match wish.timeout(Duration::from_secs(10)).get() {
+                let wish = manager.claim("contended").ttl(Duration::from_secs(3));
+                match wish.timeout(Duration::from_secs(4)).get() {
                     Ok(claim) => {
                         detector.pass(claim.fence().unwrap());
                         passed += 1;
