@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::File;
-use crate::exit::Exit;
+use crate::exit::{Exit, OrExit};
 use crate::out::Out;
 use crate::settings::Settings;
 
@@ -48,7 +48,7 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
     let local = wish.listen.ip().is_loopback();
     wish.security.allow(wish.listen)?;
     let connections_max = room_for_connections(raise_file_limit());
-    let store: Arc<dyn Store> = Arc::new(open(&wish.data, wish.options()?)?);
+    let (store, kept_in) = opened(&wish).await?;
     let token_file = wish.data.join(TOKEN_FILE);
     let token = admin_token(&token_file)?;
     let protection = wish.security.open(&wish.data)?;
@@ -68,11 +68,27 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
     };
     // Heard before anybody knows that it serves: who is told so may stop it at once.
     let stop = stopped()?;
-    greet(out, address, &config, &wish.data, &token_file)?;
+    greet(out, address, &config, &kept_in, &token_file)?;
     serve(listener, store.clone(), config, stop).await?;
     // The last one out closes the store: what was asked is on disk when this returns.
     drop(store);
     Ok(())
+}
+
+/// The store, and where it keeps its claims, as it may be shown.
+async fn opened(wish: &Settings) -> anyhow::Result<(Arc<dyn Store>, String)> {
+    let options = wish.options()?;
+    let Some((url, restored)) = wish.elsewhere() else {
+        return Ok((Arc::new(open(&wish.data, options)?), wish.data.display().to_string()));
+    };
+    let shown = tenure::Place::parse(url).or_exit(Exit::Usage, || "--store".to_owned())?;
+    fs::create_dir_all(&wish.data)
+        .with_context(|| format!("cannot make {} for the token", wish.data.display()))?;
+    let store = match restored {
+        true => registry::place::open_restored(url, options.rules).await?,
+        false => registry::place::open(url, options.rules).await?,
+    };
+    Ok((store, shown.to_string()))
 }
 
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
@@ -88,13 +104,13 @@ fn greet(
     out: &mut Out,
     address: SocketAddr,
     config: &Config,
-    data: &Path,
+    kept_in: &str,
     token_file: &Path,
 ) -> anyhow::Result<()> {
     let url = format!("http{}://{address}/", if config.tls.is_some() { "s" } else { "" });
     let token = if config.tokens.is_some() { "-H 'Authorization: Bearer TOKEN' " } else { "" };
     let shown = out.bold(&url);
-    out.line(format_args!("Tenure serves at {shown}, with its data in {}", data.display()))?;
+    out.line(format_args!("Tenure serves at {shown}, with its data in {kept_in}"))?;
     out.line(format_args!("  try it:  curl {token}-d resource=printer -d ttl=60 {url}v1/claims/"))?;
     out.line(format_args!("  the administrator's token is in {}", token_file.display()))?;
     out.flush()

@@ -26,7 +26,7 @@ pub(crate) struct Settings {
     /// A name under which clients may address this server, besides those of the loopback
     #[arg(long, env = "TENURE_HOST", value_delimiter = ',')]
     pub(crate) host: Vec<String>,
-    /// The data directory was restored from a backup: put every later fence above any before
+    /// The data directory or the store was restored from a backup: put every later fence above any before
     #[arg(long, env = "TENURE_NEW_EPOCH", default_value = "false", default_missing_value = "true", action = ArgAction::Set, num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
     new_epoch: bool,
     /// What is worth a line in the log: error, warn, info, debug, trace or off
@@ -123,6 +123,10 @@ struct Figures {
 #[derive(Args)]
 #[command(next_help_heading = "Store")]
 struct Keeping {
+    /// Keep the claims in a database instead, which other servers may share: sqlite:FILE,
+    /// postgres://… or mysql://…; the data directory then has only the administrator's token
+    #[arg(long, env = "TENURE_STORE", value_name = "URL")]
+    store: Option<String>,
     /// When an answer may leave: sync (once it is on disk), none, or an interval; only sync is safe
     #[arg(long, env = "TENURE_DURABILITY", default_value = "sync")]
     durability: Keep,
@@ -158,6 +162,11 @@ impl Settings {
             renewals_max: limits.renewals_max,
             ..Config::default()
         }
+    }
+
+    /// The store that is not in the data directory, if one is named, and whether it was restored.
+    pub(crate) fn elsewhere(&self) -> Option<(&str, bool)> {
+        self.store.store.as_deref().map(|url| (url, self.new_epoch))
     }
 
     /// For the store.

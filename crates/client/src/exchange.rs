@@ -1,4 +1,5 @@
-//! One request and its answer over HTTP, through one pool of connections.
+//! One request and its answer: over HTTP, through one pool of connections, or at a store without a
+//! server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,9 +30,17 @@ const ANSWER_BYTES_MAX: usize = 4 << 20;
 const IDLE_FOR: Duration = Duration::from_secs(20);
 const CONNECT_FOR: Duration = Duration::from_secs(5);
 
+/// The way to where claims are kept.
+#[derive(Debug, Clone)]
+pub(crate) enum Exchange {
+    Http(Box<Http>),
+    #[cfg(feature = "store")]
+    Store(crate::direct::Direct),
+}
+
 /// The way to a lock server.
 #[derive(Debug, Clone)]
-pub(crate) struct Exchange {
+pub(crate) struct Http {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     place: Place,
     token: Option<HeaderValue>,
@@ -57,6 +66,30 @@ pub(crate) struct Silence {
 
 impl Exchange {
     pub(crate) fn with(settings: &Settings) -> Result<Self, ConnectError> {
+        #[cfg(feature = "store")]
+        if let Some(url) = settings.place.store() {
+            return Ok(Self::Store(crate::direct::Direct::at(url, &settings.place.to_string())));
+        }
+        Http::with(settings).map(|http| Self::Http(Box::new(http)))
+    }
+
+    /// Asks, and reads the whole answer. No answer is waited for here: whoever asks knows how long.
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        json: String,
+    ) -> Result<Reply, Silence> {
+        match self {
+            Self::Http(http) => http.ask(method, path, json).await,
+            #[cfg(feature = "store")]
+            Self::Store(direct) => direct.ask(&method, path, &json).await,
+        }
+    }
+}
+
+impl Http {
+    fn with(settings: &Settings) -> Result<Self, ConnectError> {
         let place = settings.place.clone();
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
@@ -76,13 +109,7 @@ impl Exchange {
         Ok(Self { client, place, token })
     }
 
-    /// Asks, and reads the whole answer. No answer is waited for here: whoever asks knows how long.
-    pub(crate) async fn ask(
-        &self,
-        method: Method,
-        path: &str,
-        json: String,
-    ) -> Result<Reply, Silence> {
+    async fn ask(&self, method: Method, path: &str, json: String) -> Result<Reply, Silence> {
         let mut request = Request::new(Full::new(Bytes::from(json)));
         *request.method_mut() = method;
         *request.uri_mut() = self.place.uri(path);

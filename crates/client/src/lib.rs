@@ -188,6 +188,8 @@ mod capabilities;
 mod claim;
 mod claiming;
 mod clock;
+#[cfg(feature = "store")]
+mod direct;
 mod error;
 mod exchange;
 mod keeper;

@@ -209,7 +209,7 @@ struct Admitted<'a> {
 pub(crate) fn unavailable(error: StoreError) -> Problem {
     match &error {
         StoreError::Corrupt(_) => tracing::error!(%error, "the store is damaged"),
-        StoreError::Conflict | StoreError::Unavailable(_) => {
+        StoreError::Conflict | StoreError::Unavailable(_) | StoreError::Unknown(_) => {
             tracing::warn!(%error, "the store is not available");
         }
     }

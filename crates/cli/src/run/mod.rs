@@ -12,6 +12,7 @@
 mod child;
 pub(crate) mod code;
 pub(crate) mod guard;
+pub(crate) mod home;
 pub(crate) mod hold;
 mod lead;
 mod moment;

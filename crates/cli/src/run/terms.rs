@@ -22,9 +22,11 @@ const TRY: Span = Span::from_secs(10);
 /// What is the same for every way to run a command.
 #[derive(Args)]
 pub(crate) struct Terms {
-    /// The address of the server
-    #[arg(long, value_name = "URL", env = "TENURE_URL", default_value = "http://127.0.0.1:7117")]
-    at: String,
+    /// Where the claim is kept: a server (http://…) or a store without one (sqlite:FILE, postgres://…,
+    /// mysql://…). If nothing is said, a file of yours serves this machine:
+    /// $XDG_STATE_HOME/tenure/claims.db (~/.local/state if that is not set)
+    #[arg(long, value_name = "URL", env = "TENURE_URL")]
+    at: Option<String>,
     #[command(flatten)]
     credentials: Credentials,
     /// Do not wait: if somebody else holds it, end
@@ -55,7 +57,11 @@ pub(crate) struct Terms {
 
 impl Terms {
     pub(super) fn settings(&self) -> Result<Settings, Stop> {
-        let place = Place::parse(&self.at).map_err(|error| usage(&error))?;
+        let at = match &self.at {
+            Some(at) => at.clone(),
+            None => super::home::store()?,
+        };
+        let place = Place::parse(&at).map_err(|error| usage(&error))?;
         let token = self.credentials.token().map_err(|error| usage(&format!("{error:#}")))?;
         let ca_file = self.credentials.ca_file.clone();
         Ok(Settings { token, ca_file, ..Settings::at(place) })
