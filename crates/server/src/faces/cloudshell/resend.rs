@@ -40,7 +40,7 @@ pub(super) struct Resends {
     /// When each session last asked for anything else.
     others: HashMap<ClaimId, Moment>,
     turn: u64,
-    /// Claims that were active before this are those of the server before this one.
+    /// Claims that were active by then are those of the server before this one.
     began: Timestamp,
     cleared: Timestamp,
 }
@@ -116,7 +116,7 @@ impl Resends {
         let other = self.others.get(&session);
         let Some(given) = self.given.get(&claim.key.0) else {
             let active = claim.activation().map_or(Timestamp::ZERO, |given| given.since.at);
-            let before = active < self.began && now.since(active) <= WINDOW;
+            let before = active <= self.began && now.since(active) <= WINDOW;
             return if before && other.is_none() { Verdict::Same } else { Verdict::Other };
         };
         if other.is_some_and(|other| other.turn > given.last.turn)
