@@ -2,7 +2,7 @@
 //! killed.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::face::Session;
@@ -85,11 +85,90 @@ fn eight_processes_lose_nothing_though_answers_are_lost_and_the_server_is_killed
     assert!(!Session::open(&house.reservations).details(&reservation).contains("<Service "));
 }
 
+/// Runs a script with the port of the reservations and the rest of its arguments.
+fn script(house: &House, script: &str, arguments: &[&str]) -> Option<String> {
+    let mut python = python()?;
+    let port = house.reservations.rsplit(':').next().unwrap();
+    python.current_dir(house.home.path()).args(["-c", script, port]).args(arguments);
+    let output = python.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn forked_processes_that_share_a_session_exclude_each_other() {
+    let house = House::open(&[]);
+    let told = script(
+        &house,
+        "
+import os, sys
+from cloudshell.api.cloudshell_api import *
+api = CloudShellAPISession('127.0.0.1', 'admin', 'admin', 'Global', port=int(sys.argv[1]))
+r = api.CreateImmediateReservation('r', 'admin', 0).Reservation.Id
+def add():
+    try:
+        api.AddServiceToReservation(r, 'Mutex Service', 'MUTEX', [])
+        return 'added'
+    except CloudShellAPIError as e:
+        return e.code
+assert add() == 'added'
+child = os.fork()
+if child == 0:
+    told = [add()]
+    api._http.clear()
+    told.append(add())
+    print(told, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+",
+        &[],
+    );
+    assert!(told.is_none_or(|told| told == "['100', '100']\n"));
+}
+
+#[test]
+fn threads_that_share_a_session_and_a_name_exclude_each_other() {
+    let house = House::open(&[]);
+    let told = script(
+        &house,
+        "
+import random, sys, threading, time
+from cloudshell.api.cloudshell_api import *
+api = CloudShellAPISession('127.0.0.1', 'admin', 'admin', 'Global', port=int(sys.argv[1]))
+r = api.CreateImmediateReservation('r', 'admin', 0).Reservation.Id
+inside, overlaps, turns, end = [], [], [], time.time() + 15
+def work(me):
+    while time.time() < end:
+        try:
+            api.AddServiceToReservation(r, 'Mutex Service', 'MUTEX', [])
+        except CloudShellAPIError as e:
+            assert e.code == '100', e
+            time.sleep(random.uniform(0, 0.3))
+            continue
+        inside.append(me)
+        turns.append(me)
+        if len(inside) > 1:
+            overlaps.append(list(inside))
+        time.sleep(random.choice([0, 0.05, 0.3]))
+        if random.random() < 0.3:
+            api.GetReservationDetails(r)
+        inside.remove(me)
+        api.RemoveServicesFromReservation(r, ['MUTEX'])
+threads = [threading.Thread(target=work, args=(nth,)) for nth in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert turns
+print(overlaps)
+",
+        &[],
+    );
+    assert!(told.is_none_or(|told| told == "[]\n"));
+}
+
 #[test]
 fn real_client_makes_every_call_and_survives_the_loss_of_its_session() {
-    let Some(mut python) = python() else { return };
     let house = House::open(&[]);
-    let script = "
+    let calls = "
 import subprocess, sys
 from cloudshell.api.cloudshell_api import *
 port, url, tenure = int(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -125,12 +204,8 @@ assert other.GetReservationStatus(r.Id).ReservationSlimStatus.Status == 'Complet
 api.Logoff()
 print('done')
 ";
-    let port = house.reservations.rsplit(':').next().unwrap();
     let url = format!("http://{}", house.address);
-    let program = env!("CARGO_BIN_EXE_tenure");
-    let command: &mut Command = python.current_dir(house.home.path()).args(["-c", script, port]);
-    let output = command.args([&url, program]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && output.stdout.ends_with(b"done\n"), "{told}");
+    let Some(told) = script(&house, calls, &[&url, env!("CARGO_BIN_EXE_tenure")]) else { return };
+    assert!(told.ends_with("done\n"), "{told}");
     until(|| house.log().contains("a message"));
 }

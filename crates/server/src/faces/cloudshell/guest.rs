@@ -6,8 +6,8 @@ use claims::wire::{Handle, Problem};
 use claims::{Claim, ClaimId, Command, Name, Owner, Phase, Refusal, Standing, Timestamp};
 use registry::{Filter, Page, ResourceReport};
 
-use super::line::Line;
 use super::refusal::No;
+use super::resend::Over;
 use super::session::{self, Session};
 use super::{Face, Visit};
 use crate::access::Caller;
@@ -27,7 +27,7 @@ pub(super) struct Guest<'a> {
     pub(super) user: Arc<str>,
     pub(super) machine: &'a str,
     /// The connection of the request, and its number on it.
-    pub(super) over: (Arc<Line>, u64),
+    pub(super) over: &'a Over,
     /// The moment of the request, on the store's timeline.
     pub(super) now: Timestamp,
     caller: Caller,
@@ -56,7 +56,7 @@ impl<'a> Guest<'a> {
         };
         let user: Arc<str> = user.into();
         let caller = Caller::User(user.clone());
-        let (machine, over, origin) = (visit.machine.as_str(), visit.over.clone(), visit.origin);
+        let (machine, over, origin) = (visit.machine.as_str(), &visit.over, visit.origin);
         let guest = Self { face, session: claim, key, user, machine, over, now, caller, origin };
         if session::is_ageing(&found, now) {
             let renew = Command::Renew(Owner { claim, key: hash }, None);

@@ -49,7 +49,7 @@ use self::call::Call;
 use self::guest::Guest;
 use self::names::Id;
 use self::refusal::No;
-use self::resend::Resends;
+use self::resend::{Over, Resends};
 use crate::access::Caller;
 use crate::answer::Answer;
 use crate::audit::{Act, Denied, Origin};
@@ -188,14 +188,14 @@ impl Face {
 /// A request, as far as its call needs it.
 struct Visit {
     origin: Origin,
-    over: (Arc<Line>, u64),
+    over: Over,
     method: String,
     token: String,
     machine: String,
 }
 
 impl Visit {
-    fn new(origin: Origin, over: (Arc<Line>, u64), headers: &HeaderMap, method: &str) -> Self {
+    fn new(origin: Origin, over: Over, headers: &HeaderMap, method: &str) -> Self {
         let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or("");
         let field = |name: &str| {
             let mut fields = shown.split(';').filter_map(|field| field.trim().split_once('='));
@@ -212,6 +212,7 @@ impl Visit {
             _ => {}
         }
         let guest = Guest::admit(face, self, &self.token).await?;
+        face.resends().asks(guest.session, guest.now, &self.over.0);
         if self.method == "AddServiceToReservation" {
             return service::add(&guest, call).await;
         }

@@ -111,9 +111,9 @@ fn is_identical(guest: &Guest<'_>, wish: &Wish<'_>, holder: &Claim) -> bool {
 /// Whether an add is the one that the holder was made by, sent again.
 fn judge(guest: &Guest<'_>, holder: &Claim, last: Last) -> Result<Added, No> {
     let mut resends = guest.face.resends();
-    match resends.judge(holder, guest.session, guest.now) {
+    match resends.judge(holder, guest.session, guest.now, guest.over) {
         Verdict::Same => {
-            resends.answered(holder.key.0, guest.now, guest.over.clone());
+            resends.answered(holder.key.0, guest.session, guest.now, guest.over);
             Ok(Added::Yes)
         }
         Verdict::SameIfEnded(line) if last == Last::No => Ok(Added::Unsure(line)),
@@ -149,7 +149,7 @@ async fn register(guest: &Guest<'_>, wish: &Wish<'_>, runs_until: Timestamp) -> 
     guest.face.resends().begin(key.0, guest.now);
     let standing = guest.submit(Command::Register(registration)).await??;
     if matches!(standing.claim.phase, Phase::Active(_)) {
-        guest.face.resends().answered(key.0, standing.now, guest.over.clone());
+        guest.face.resends().answered(key.0, guest.session, standing.now, guest.over);
         return Ok(());
     }
     // Somebody came first who does not come through this door.

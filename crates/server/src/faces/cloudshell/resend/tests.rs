@@ -26,24 +26,37 @@ fn added(at: u64) -> Claim {
     engine::execute(&mut state, command, stamp, &mut Vec::new()).expect("it is free").claim
 }
 
+/// An identical add, over a new connection.
+fn judged(resends: &Resends, claim: &Claim, at: u64) -> Verdict {
+    resends.judge(claim, SESSION, secs(at), &new_line())
+}
+
 fn is_same(resends: &Resends, claim: &Claim, at: u64) -> bool {
-    matches!(resends.judge(claim, SESSION, secs(at)), Verdict::Same)
+    matches!(judged(resends, claim, at), Verdict::Same)
+}
+
+/// A connection, and the first request on it.
+fn new_line() -> Over {
+    let line = Arc::new(Line::default());
+    let nth = line.request();
+    (line, nth)
 }
 
 /// An add at second 10, answered over a new connection.
 fn answered() -> (Resends, Claim, Arc<Line>) {
-    let (claim, line) = (added(10), Arc::new(Line::default()));
+    let (claim, over) = (added(10), new_line());
     let mut resends = Resends::since(secs(0));
+    resends.asks(SESSION, secs(9), &over.0);
     resends.another_call(SESSION, secs(9));
     resends.begin(claim.key.0, secs(10));
-    resends.answered(claim.key.0, secs(10), (line.clone(), line.request()));
-    (resends, claim, line)
+    resends.answered(claim.key.0, SESSION, secs(10), &over);
+    (resends, claim, over.0)
 }
 
 #[test]
 fn add_whose_connection_the_client_ended_is_the_same_sent_again() {
     let (resends, claim, line) = answered();
-    assert!(matches!(resends.judge(&claim, SESSION, secs(11)), Verdict::SameIfEnded(_)));
+    assert!(matches!(judged(&resends, &claim, 11), Verdict::SameIfEnded(_)));
     line.end(Ending::HungUp);
     assert!(is_same(&resends, &claim, 11) && is_same(&resends, &claim, 40));
     assert!(!is_same(&resends, &claim, 41), "the window is over");
@@ -53,6 +66,7 @@ fn add_whose_connection_the_client_ended_is_the_same_sent_again() {
 fn any_sign_that_the_answer_arrived_makes_it_somebody_else_s() {
     let (mut resends, claim, line) = answered();
     line.end(Ending::HungUp);
+    resends.asks(ClaimId(901), secs(11), &new_line().0);
     resends.another_call(ClaimId(901), secs(11));
     assert!(is_same(&resends, &claim, 11), "another session says nothing about this one");
     resends.another_call(SESSION, secs(11));
@@ -70,6 +84,34 @@ fn any_sign_that_the_answer_arrived_makes_it_somebody_else_s() {
 }
 
 #[test]
+fn session_with_several_connections_may_be_several_threads() {
+    // One that was open beside the answer's, and is still; or was closed by us for being idle.
+    for ending in [None, Some(Ending::Closed), Some(Ending::HungUp)] {
+        let (mut resends, claim, line) = answered();
+        let beside = new_line().0;
+        resends.asks(SESSION, secs(10), &beside);
+        resends.answered(claim.key.0, SESSION, secs(10), &(line.clone(), 1));
+        line.end(Ending::HungUp);
+        ending.into_iter().for_each(|ending| beside.end(ending));
+        assert_eq!(is_same(&resends, &claim, 11), ending == Some(Ending::HungUp));
+    }
+    // One that came later, and has asked for the same.
+    let (mut resends, claim, line) = answered();
+    line.end(Ending::HungUp);
+    resends.asks(SESSION, secs(11), &new_line().0);
+    assert!(matches!(judged(&resends, &claim, 11), Verdict::SameIfEnded(_)));
+    // One that was gone before says nothing.
+    let (mut resends, claim, line) = answered();
+    line.end(Ending::Closed);
+    let next = new_line();
+    resends.asks(SESSION, secs(12), &next.0);
+    resends.begin(claim.key.0, secs(12));
+    resends.answered(claim.key.0, SESSION, secs(12), &next);
+    next.0.end(Ending::HungUp);
+    assert!(is_same(&resends, &claim, 13));
+}
+
+#[test]
 fn once_an_identical_add_was_refused_none_is_the_same() {
     let (mut resends, claim, line) = answered();
     resends.refused(claim.key.0);
@@ -81,10 +123,11 @@ fn once_an_identical_add_was_refused_none_is_the_same() {
 fn lost_answers_may_follow_on_each_other() {
     let (mut resends, claim, line) = answered();
     line.end(Ending::HungUp);
-    let next = Arc::new(Line::default());
-    resends.answered(claim.key.0, secs(38), (next.clone(), next.request()));
+    let next = new_line();
+    resends.asks(SESSION, secs(38), &next.0);
+    resends.answered(claim.key.0, SESSION, secs(38), &next);
     assert!(!is_same(&resends, &claim, 39), "the second answer may have arrived");
-    next.end(Ending::HungUp);
+    next.0.end(Ending::HungUp);
     assert!(is_same(&resends, &claim, 60), "the window counts from the last answer");
 }
 
@@ -102,6 +145,10 @@ fn after_a_restart_the_last_adds_may_be_sent_again_until_their_session_goes_on()
     let mut resends = Resends::since(secs(12));
     assert!(is_same(&resends, &claim, 13) && is_same(&resends, &claim, 40));
     assert!(!is_same(&resends, &claim, 41));
+    let mut used = new_line();
+    used.1 = used.0.request();
+    assert!(matches!(resends.judge(&claim, SESSION, secs(13), &used), Verdict::Other));
+    resends.asks(SESSION, secs(13), &used.0);
     resends.another_call(SESSION, secs(13));
     assert!(!is_same(&resends, &claim, 14));
     // A claim of this server's own time that is not known here is not the session's to have again.
@@ -115,7 +162,13 @@ fn nothing_is_remembered_for_longer_than_it_decides() {
         let mut key = [0; 16];
         key[..8].copy_from_slice(&nth.to_le_bytes());
         resends.begin(key, secs(nth));
+        let (line, _) = new_line();
+        resends.asks(ClaimId(nth), secs(nth), &line);
         resends.another_call(ClaimId(nth), secs(nth));
+        if nth > 0 {
+            line.end(Ending::HungUp);
+        }
     }
-    assert!(resends.given.len() < 70 && resends.others.len() < 70);
+    assert!(resends.sessions.contains_key(&ClaimId(0)), "its connection is open");
+    assert!(resends.given.len() < 70 && resends.sessions.len() < 70);
 }
