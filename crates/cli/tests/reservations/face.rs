@@ -18,14 +18,14 @@ impl Said {
     }
 
     /// The code and the text of a refusal.
-    pub(crate) fn refused(self) -> (String, String) {
+    pub(crate) fn refused(&self) -> (String, String) {
         assert!(self.status == 200 && self.body.contains("Success=\"false\""), "{self:?}");
         let inner = |name| between(&self.body, &format!("<{name}>"), &format!("</{name}>"));
         (inner("ErrorCode"), inner("Error"))
     }
 
     /// Whether the alias is taken: exactly this, or a mutex does not know what to do.
-    pub(crate) fn is_taken(self) -> bool {
+    pub(crate) fn is_taken(&self) -> bool {
         let taken = "Service with given alias already exists";
         self.refused() == ("100".into(), taken.into())
     }

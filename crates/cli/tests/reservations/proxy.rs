@@ -40,6 +40,11 @@ impl Proxy {
         Self { port, fate }
     }
 
+    /// Whether every session has the answer to what it asked last, or has not asked yet.
+    pub(crate) fn is_everybody_told(&self) -> bool {
+        self.fate.unlucky.lock().unwrap().values().all(|&lost| !lost)
+    }
+
     pub(crate) fn lost(&self, call: &str) -> usize {
         self.fate.lost.lock().unwrap().get(call).copied().unwrap_or(0)
     }

@@ -147,7 +147,7 @@ fn other_programs_and_clients_of_cloudshell_exclude_each_other() {
     let ready = house.home.path().join("ready");
     let script = format!("touch {}; cat > /dev/null", ready.display());
     let mut command = crate::house::tenure(house.home.path());
-    let command = command.args(&run).args(["sh", "-c", &script]);
+    let command = command.args(run).args(["sh", "-c", &script]);
     let mut running = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
     until(|| ready.exists());
     assert!(session.add(&reservation, "MUTEX", "a").is_taken());
