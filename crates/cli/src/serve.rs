@@ -11,7 +11,7 @@ use anyhow::Context;
 use clap::Args;
 use registry::Store;
 use registry::embedded::open;
-use server::{AdminToken, Config, new_token, serve};
+use server::{AdminToken, Config, Faces, new_token, serve_with};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -45,19 +45,25 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
         Some(file) => tracing::info!(file = %file.path.display(), "configuration read"),
         None => tracing::info!("no configuration file: flags, variables and defaults count"),
     }
-    let local = wish.listen.ip().is_loopback();
     wish.security.allow(wish.listen)?;
+    wish.security.allow_reservations(&wish.reservations)?;
     let connections_max = room_for_connections(raise_file_limit());
     let (store, kept_in) = opened(&wish).await?;
     let token_file = wish.data.join(TOKEN_FILE);
     let token = admin_token(&token_file)?;
     let protection = wish.security.open(&wish.data)?;
     protection.heed_hangups()?;
-    let listener = listen(wish.listen).await?;
+    let listener = listen(wish.listen, "--listen").await?;
     let address = listener.local_addr()?;
 
-    let bound = (!local && !address.ip().is_unspecified()).then(|| address.ip().to_string());
-    let config = wish.config(bound.into_iter().collect());
+    let mut hosts = Vec::from_iter(own_name(address));
+    let mut faces = Faces::default();
+    if let Some(wanted) = wish.reservations.cloudshell {
+        let listener = listen(wanted, "--cloudshell").await?;
+        hosts.extend(own_name(listener.local_addr()?));
+        faces.cloudshell = Some((listener, wish.reservations.config()));
+    }
+    let config = wish.config(hosts);
     let config = Config {
         admin: Some(AdminToken::of(&token)),
         tls: protection.tls.clone(),
@@ -69,7 +75,12 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
     // Heard before anybody knows that it serves: who is told so may stop it at once.
     let stop = stopped()?;
     greet(out, address, &config, &kept_in, &token_file)?;
-    serve(listener, store.clone(), config, stop).await?;
+    if let Some((listener, _)) = &faces.cloudshell {
+        let (scheme, address) = (scheme(&config), listener.local_addr()?);
+        out.line(format_args!("  reservations for clients of CloudShell: {scheme}://{address}/"))?;
+    }
+    out.flush()?;
+    serve_with(listener, faces, store.clone(), config, stop).await?;
     // The last one out closes the store: what was asked is on disk when this returns.
     drop(store);
     Ok(())
@@ -91,12 +102,22 @@ async fn opened(wish: &Settings) -> anyhow::Result<(Arc<dyn Store>, String)> {
     Ok((store, shown.to_string()))
 }
 
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+/// The address as a host that clients may ask for, where it is no other name of the loopback.
+fn own_name(address: SocketAddr) -> Option<String> {
+    let ip = address.ip();
+    (!ip.is_loopback() && !ip.is_unspecified()).then(|| ip.to_string())
+}
+
+fn scheme(config: &Config) -> &'static str {
+    if config.tls.is_some() { "https" } else { "http" }
+}
+
+async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<TcpListener> {
     let bound = TcpListener::bind(address).await;
     bound.map_err(|error| {
         let denied = error.kind() == io::ErrorKind::PermissionDenied;
         let exit = if denied { Exit::Denied } else { Exit::Unavailable };
-        exit.because(format!("cannot listen on {address} ({error}): choose another --listen"))
+        exit.because(format!("cannot listen on {address} ({error}): choose another {flag}"))
     })
 }
 
@@ -107,13 +128,12 @@ fn greet(
     kept_in: &str,
     token_file: &Path,
 ) -> anyhow::Result<()> {
-    let url = format!("http{}://{address}/", if config.tls.is_some() { "s" } else { "" });
+    let url = format!("{}://{address}/", scheme(config));
     let token = if config.tokens.is_some() { "-H 'Authorization: Bearer TOKEN' " } else { "" };
     let shown = out.bold(&url);
     out.line(format_args!("Tenure serves at {shown}, with its data in {kept_in}"))?;
     out.line(format_args!("  try it:  curl {token}-d resource=printer -d ttl=60 {url}v1/claims/"))?;
-    out.line(format_args!("  the administrator's token is in {}", token_file.display()))?;
-    out.flush()
+    out.line(format_args!("  the administrator's token is in {}", token_file.display()))
 }
 
 /// Returns when somebody asks this process to stop.

@@ -12,6 +12,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::config::{Keep, Span, parse_bool};
 use crate::keys::random;
+use crate::reservations::Reservations;
 use crate::security::Security;
 
 /// What `serve` can be told.
@@ -35,6 +36,8 @@ pub(crate) struct Settings {
 
     #[command(flatten)]
     pub(crate) security: Security,
+    #[command(flatten)]
+    pub(crate) reservations: Reservations,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]

@@ -73,15 +73,25 @@ impl Server {
     where
         B: hyper::body::Body<Data = Bytes>,
     {
-        let request_number = self.config.audit.as_ref().map_or(0, |audit| audit.next_request());
-        let origin = Origin { peer, request: request_number };
-        let mut answer = match self.answer(origin, request).await {
+        let origin = self.origin(peer);
+        let answer = match self.answer(origin, request).await {
             Ok(answer) => answer,
             Err(trouble) => problem(&trouble),
         };
+        self.sign(origin, answer)
+    }
+
+    /// Where a request comes from, with a number of its own if requests are written down.
+    pub(crate) fn origin(&self, peer: Option<SocketAddr>) -> Origin {
+        let request = self.config.audit.as_ref().map_or(0, |audit| audit.next_request());
+        Origin { peer, request }
+    }
+
+    /// Counts an answer, and says which request it is for.
+    pub(crate) fn sign(&self, origin: Origin, mut answer: Answer) -> Answer {
         self.metrics.answered(answer.status());
         if let Some(audit) = &self.config.audit
-            && let Some(name) = audit.request_name(request_number)
+            && let Some(name) = audit.request_name(origin.request)
             && let Ok(name) = HeaderValue::try_from(name)
         {
             answer.headers_mut().insert("x-request-id", name);

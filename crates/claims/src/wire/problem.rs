@@ -46,6 +46,11 @@ impl Problem {
         self.title
     }
 
+    /// What it is in this case, and what to do about it.
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// When to try again.
     pub fn retry_after(mut self, secs: u32) -> Self {
         self.retry_after = Some(secs);

@@ -1,0 +1,3 @@
+//! Faces: protocols of others, spoken so that their clients need no change.
+
+pub(crate) mod cloudshell;
