@@ -23,6 +23,7 @@ mod body;
 mod gate;
 mod route;
 
+mod faces;
 mod health;
 mod metrics;
 mod openapi;

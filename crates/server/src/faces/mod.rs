@@ -1,0 +1,3 @@
+//! Protocols that the server speaks beside its own.
+
+pub(crate) mod ids;
