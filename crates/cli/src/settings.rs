@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use claims::Rules;
+use claims::datasets::Delays;
 use clap::{ArgAction, Args};
 use registry::embedded::Options;
 use server::Config;
@@ -44,6 +45,8 @@ pub(crate) struct Settings {
     rules: Figures,
     #[command(flatten)]
     store: Keeping,
+    #[command(flatten)]
+    datasets: Datasets,
 }
 
 /// What a client may ask for, and how long it may take.
@@ -144,6 +147,18 @@ struct Keeping {
     snapshot_slice: usize,
 }
 
+/// How operations on datasets are put off, so that requests which cancel each other can meet.
+#[derive(Args)]
+#[command(next_help_heading = "Datasets")]
+struct Datasets {
+    /// How long after the last request to write a dataset it is written
+    #[arg(long, env = "TENURE_DATASET_WRITES_AFTER")]
+    dataset_writes_after: Option<Span>,
+    /// How long after the first request for a datafile anything is done with datafiles
+    #[arg(long, env = "TENURE_DATAFILES_AFTER")]
+    datafiles_after: Option<Span>,
+}
+
 impl Settings {
     /// For the server; `hosts` are the names it is known by, besides those it was told.
     pub(crate) fn config(&self, hosts: Vec<String>) -> Config {
@@ -163,6 +178,14 @@ impl Settings {
             streams_max: limits.streams_max,
             list_max: limits.list_max,
             renewals_max: limits.renewals_max,
+            delays: Delays {
+                dataset_writes: self
+                    .datasets
+                    .dataset_writes_after
+                    .map(Into::into)
+                    .unwrap_or_default(),
+                datafiles: self.datasets.datafiles_after.map(Into::into).unwrap_or_default(),
+            },
             ..Config::default()
         }
     }

@@ -139,7 +139,7 @@ impl std::ops::Deref for Claim {
 }
 
 /// Sleeps until the future is done.
-fn wait<F: Future>(future: F) -> F::Output {
+pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     struct Sleeper(Thread);
     impl Wake for Sleeper {
         fn wake(self: Arc<Self>) {

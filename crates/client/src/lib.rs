@@ -200,6 +200,7 @@ mod place;
 mod wish;
 
 pub mod blocking;
+pub mod datasets;
 pub mod driver;
 pub mod keychain;
 

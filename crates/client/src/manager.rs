@@ -97,6 +97,20 @@ impl LockManager {
         self.claiming(names.and_then(Resources::try_from))
     }
 
+    /// The same for those who do not wait.
+    pub(crate) fn try_claim_all<R: AsRef<str>>(
+        &self,
+        resources: impl IntoIterator<Item = R>,
+    ) -> Claiming {
+        let mut claiming = self.claim_all(resources);
+        claiming.patience = Patience::Try(clock::span(self.timeout.unwrap_or(TRY)));
+        claiming
+    }
+
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
     /// What claims can do here.
     pub fn capabilities(&self) -> Capabilities {
         self.driver.capabilities()

@@ -85,13 +85,18 @@ impl Caller {
 
 /// Finds out who asks. While tokens are off that is not even looked for.
 ///
-/// Whoever came with a password also gets it back, as it is written in an address.
+/// Whoever came with a password also gets it back, as it is written in an address. `session` is a
+/// token that came another way; the header counts more.
 pub(crate) fn authenticate(
     config: &Config,
     headers: &HeaderMap,
+    session: Option<&str>,
 ) -> Result<(Caller, Option<String>), Problem> {
     let Some(tokens) = &config.tokens else { return Ok((Caller::Anybody, None)) };
-    let credentials = Credentials::of(headers);
+    let credentials = match (Credentials::of(headers), session) {
+        (Credentials::Nothing, Some(session)) => Credentials::Bearer(session),
+        (credentials, _) => credentials,
+    };
     let Some(text) = credentials.token() else {
         return Err(Problem::new(
             401,
