@@ -29,6 +29,7 @@ pub mod claimant;
 pub mod clock;
 pub mod contest;
 pub mod engine;
+pub mod observed;
 pub mod planted;
 #[cfg(feature = "wire")]
 pub mod wire;
