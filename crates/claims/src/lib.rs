@@ -30,6 +30,7 @@ pub mod clock;
 pub mod contest;
 pub mod datasets;
 pub mod engine;
+pub mod observed;
 pub mod planted;
 #[cfg(feature = "wire")]
 pub mod wire;

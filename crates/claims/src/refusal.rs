@@ -108,6 +108,15 @@ pub enum Refusal {
         /// How many.
         count: usize,
     },
+    /// This store cannot change several records at one moment.
+    #[error(
+        "{count} resources are named: this store keeps one resource per claim; claim them one by \
+         one, or use a server, a database or etcd"
+    )]
+    OneResourceOnly {
+        /// How many.
+        count: usize,
+    },
     /// A claim names something twice.
     #[error("resource {resource:?} is named twice: name each once")]
     ResourceTwice {
@@ -155,6 +164,7 @@ impl Refusal {
             Self::NameHasControl { .. } => "name-has-control",
             Self::NoResource => "no-resource",
             Self::TooManyResources { .. } => "too-many-resources",
+            Self::OneResourceOnly { .. } => "one-resource-only",
             Self::ResourceTwice { .. } => "resource-twice",
             Self::LimitZero => "limit-zero",
             Self::TtlNotANumber => "ttl-not-a-number",

@@ -28,6 +28,7 @@ mod run;
 
 mod bench;
 mod blob;
+mod verify;
 mod watch;
 
 mod demo;
@@ -75,6 +76,11 @@ enum Action {
     Watch(watch::Watch),
     /// Put a running server under load, and say how it did
     Bench(bench::Bench),
+    /// Try out whether a store keeps its promises, with processes that contend; leaves nothing behind
+    Verify(verify::Verify),
+    /// A part of `verify`, in a process of its own
+    #[command(hide = true, subcommand)]
+    VerifyPart(verify::Part),
     /// Print the completions for a shell
     Completions {
         /// The shell
@@ -177,6 +183,8 @@ async fn dispatch(command: Action, out: &mut Out) -> anyhow::Result<ExitCode> {
         Action::Revoke(wish) => revoke::run(&wish, out).await?,
         Action::Watch(wish) => watch::run(&wish, out).await?,
         Action::Bench(wish) => bench::run(&wish, out).await?,
+        Action::Verify(wish) => return verify::run(&wish, out).await,
+        Action::VerifyPart(part) => verify::part(part).await?,
         Action::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "tenure", &mut script);

@@ -18,7 +18,13 @@ mod sql;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(feature = "etcd")]
+pub mod etcd;
+#[cfg(feature = "object")]
+pub mod object;
 pub mod planted;
+#[cfg(feature = "swap")]
+mod swap;
 
 pub use self::commits::{Commits, Histogram};
 pub use self::error::StoreError;

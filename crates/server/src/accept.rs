@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::pin::pin;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -75,7 +75,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    fn starting(epoch: Epoch) -> Self {
+    /// The first numbers of an epoch.
+    pub fn starting(epoch: Epoch) -> Self {
         Self { epoch, next_claim: ClaimId(epoch.first()), next_fence: Fence(epoch.first()) }
     }
 

@@ -159,6 +159,7 @@ impl Problem {
             | Refusal::NameHasControl { .. }
             | Refusal::NoResource
             | Refusal::TooManyResources { .. }
+            | Refusal::OneResourceOnly { .. }
             | Refusal::ResourceTwice { .. }
             | Refusal::LimitZero
             | Refusal::TtlNotANumber

@@ -26,6 +26,7 @@ fn refusals() -> Vec<(Refusal, &'static str)> {
         (Refusal::NameHasControl { at: 2, control: '\n' }, "name-has-control"),
         (Refusal::NoResource, "no-resource"),
         (Refusal::TooManyResources { count: 17 }, "too-many-resources"),
+        (Refusal::OneResourceOnly { count: 2 }, "one-resource-only"),
         (Refusal::ResourceTwice { resource }, "resource-twice"),
         (Refusal::LimitZero, "limit-zero"),
         (Refusal::TtlNotANumber, "ttl-not-a-number"),

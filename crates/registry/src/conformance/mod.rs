@@ -34,44 +34,47 @@ macro_rules! conformance {
         mod $store {
             #[allow(unused_imports, reason = "what `$make` needs is in scope above")]
             use super::*;
-            $crate::conformance!(@cases $make;
-                free_resource_is_granted_at_once,
-                exclusive_claim_excludes_all_others,
-                shared_claims_hold_together,
-                semaphore_admits_as_many_as_its_limit,
-                smallest_limit_counts,
-                several_resources_are_granted_all_or_none,
-                claims_over_several_resources_do_not_deadlock,
-                waiters_are_served_in_turn,
-                newcomer_does_not_barge,
-                every_grant_has_a_greater_fence,
-                lease_that_ends_goes_to_the_next,
-                renewed_lease_does_not_end,
-                contenders_never_overlap,
-                open_wait_is_granted_by_the_release,
-                impatient_waiter_keeps_its_place,
-                waiter_that_hangs_up_is_not_granted,
-                revoked_waiter_is_told,
-                second_wait_replaces_the_first,
-                wrong_key_and_unknown_claim_are_one_answer,
-                keeper_may_renew_and_nothing_else,
-                registration_sent_again_is_the_same_claim,
-                other_registration_under_the_same_key_is_refused,
-                ending_twice_is_one_ending,
-                waiter_cannot_release,
-                administrator_revokes_by_id,
-                claims_are_listed_in_order_and_by_page,
-                filters_select_claims,
-                resource_shows_holders_and_queue,
-                list_shows_only_what_may_be_read,
-                history_is_told_in_order,
-                event_wakes_those_who_wait_for_it,
-                user_data_comes_back_as_given,
-                names_differ_in_case_and_script,
-            );
+            $crate::conformance!(@list tests $make);
         }
     };
-    (@cases $make:expr; $($case:ident),* $(,)?) => {
+    (@list $then:ident $($what:expr)?) => {
+        $crate::conformance! { @$then [
+            free_resource_is_granted_at_once,
+            exclusive_claim_excludes_all_others,
+            shared_claims_hold_together,
+            semaphore_admits_as_many_as_its_limit,
+            smallest_limit_counts,
+            several_resources_are_granted_all_or_none,
+            claims_over_several_resources_do_not_deadlock,
+            waiters_are_served_in_turn,
+            newcomer_does_not_barge,
+            every_grant_has_a_greater_fence,
+            lease_that_ends_goes_to_the_next,
+            renewed_lease_does_not_end,
+            contenders_never_overlap,
+            open_wait_is_granted_by_the_release,
+            impatient_waiter_keeps_its_place,
+            waiter_that_hangs_up_is_not_granted,
+            revoked_waiter_is_told,
+            second_wait_replaces_the_first,
+            wrong_key_and_unknown_claim_are_one_answer,
+            keeper_may_renew_and_nothing_else,
+            registration_sent_again_is_the_same_claim,
+            other_registration_under_the_same_key_is_refused,
+            ending_twice_is_one_ending,
+            waiter_cannot_release,
+            administrator_revokes_by_id,
+            claims_are_listed_in_order_and_by_page,
+            filters_select_claims,
+            resource_shows_holders_and_queue,
+            list_shows_only_what_may_be_read,
+            history_is_told_in_order,
+            event_wakes_those_who_wait_for_it,
+            user_data_comes_back_as_given,
+            names_differ_in_case_and_script,
+        ] $($what)? }
+    };
+    (@tests [$($case:ident),* $(,)?] $make:expr) => {
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $case() {
@@ -79,13 +82,31 @@ macro_rules! conformance {
             }
         )*
     };
+    (@table [$($case:ident),* $(,)?]) => {
+        &[$({
+            fn run(it: &Examined) -> Examination<'_> {
+                Box::pin($case(it))
+            }
+            (stringify!($case), run)
+        }),*]
+    };
 }
+
+/// A case at work. It panics if the promise is not kept.
+pub type Examination<'a> = std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// A promise: its name, and how it is examined.
+pub type Case = (&'static str, for<'a> fn(&'a Examined) -> Examination<'a>);
+
+/// Every promise, for those who examine a store without a test harness.
+pub const CASES: &[Case] = crate::conformance!(@list table);
 
 /// A store under examination, with names that nobody else uses.
 pub struct Examined {
     pub(crate) store: Arc<dyn Store>,
     prefix: String,
     keys: AtomicU64,
+    several: bool,
     _house: Box<dyn std::any::Any + Send + Sync>,
 }
 
@@ -95,7 +116,13 @@ impl Examined {
         static CASES: AtomicU64 = AtomicU64::new(0);
         let case = CASES.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("conformance/{}/{case}", std::process::id());
-        Self { store, prefix, keys: AtomicU64::new(case << 32 | 1), _house: Box::new(()) }
+        let keys = AtomicU64::new(case << 32 | 1);
+        Self { store, prefix, keys, several: true, _house: Box::new(()) }
+    }
+
+    /// Of a store that keeps one resource per claim and refuses more: then that is a promise, too.
+    pub fn one_resource_each(self) -> Self {
+        Self { several: false, ..self }
     }
 
     /// Keeps whatever the store lives in (a directory, a server) until the examination is over.
@@ -123,6 +150,17 @@ impl Examined {
 
     pub(crate) fn exclusive(&self, name: &str) -> Registration {
         self.wish(name, Limit::EXCLUSIVE)
+    }
+
+    /// Whether the store does not keep such claims, as it was said to; then it must refuse clearly.
+    pub(crate) async fn refuses_several(&self, registration: &Registration) -> bool {
+        if self.several {
+            return false;
+        }
+        let answer = self.ask(Command::Register(registration.clone())).await;
+        let count = registration.resources.as_slice().len();
+        assert_eq!(answer, Err(claims::Refusal::OneResourceOnly { count }));
+        true
     }
 
     pub(crate) async fn ask(&self, command: Command) -> Answer {

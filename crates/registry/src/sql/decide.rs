@@ -203,7 +203,9 @@ impl<DB: Backend> Desk<DB> {
             match DB::DIALECT {
                 Dialect::Postgres => {
                     let at_once = self.write_at_once(on, changes, called(&events)).await;
-                    at_once.map_err(|trouble| if locked { trouble.before_commit() } else { trouble })?;
+                    at_once.map_err(
+                        |trouble| if locked { trouble.before_commit() } else { trouble },
+                    )?;
                 }
                 Dialect::Sqlite | Dialect::Mysql => self.write(on, changes).await?,
             }
@@ -217,9 +219,10 @@ impl<DB: Backend> Desk<DB> {
             return Ok(());
         }
         let name = |name: &Name| Value::Bytes(name.as_str().as_bytes().to_vec());
-        let lock = Statement::of(DB::DIALECT, "SELECT revision FROM tenure_resources WHERE name IN (")
-            .values(names.iter().map(name))
-            .text(") ORDER BY name FOR UPDATE");
+        let lock =
+            Statement::of(DB::DIALECT, "SELECT revision FROM tenure_resources WHERE name IN (")
+                .values(names.iter().map(name))
+                .text(") ORDER BY name FOR UPDATE");
         lock.rows::<DB>(on, 1).await.map(drop)
     }
 
@@ -231,7 +234,9 @@ impl<DB: Backend> Desk<DB> {
                 Dialect::Mysql => ("INSERT IGNORE", ""),
             };
             let make = Statement::of(DB::DIALECT, insert)
-                .text(" INTO tenure_resources (name, revision, fence, waiting, touched_at) VALUES (")
+                .text(
+                    " INTO tenure_resources (name, revision, fence, waiting, touched_at) VALUES (",
+                )
                 .bytes(name.as_str().as_bytes())
                 .text(", 0, 0, 0, 0)")
                 .text(or_not);
@@ -287,9 +292,9 @@ async fn draw<DB: Backend>(on: &mut DB::Connection) -> Result<u64, Trouble> {
 /// A claim whose claimant may be waiting for this event.
 fn concerns_a_waiter(event: &Event) -> Option<ClaimId> {
     match event {
-        Event::Called { claim, .. } | Event::Ended { claim, .. } | Event::Activated { claim, .. } => {
-            Some(*claim)
-        }
+        Event::Called { claim, .. }
+        | Event::Ended { claim, .. }
+        | Event::Activated { claim, .. } => Some(*claim),
         Event::Registered { .. }
         | Event::Seen { .. }
         | Event::CalledOff { .. }

@@ -38,7 +38,10 @@ struct ResourceRow {
 pub(super) enum Change {
     /// Happens only if the resource is as it was loaded; else nothing does.
     Guard(Box<Update>),
-    Insert { table: &'static str, values: Vec<(&'static str, Value)> },
+    Insert {
+        table: &'static str,
+        values: Vec<(&'static str, Value)>,
+    },
     Update {
         table: &'static str,
         set: Vec<(&'static str, Value)>,
@@ -130,7 +133,8 @@ fn write_claim(
         ]);
         writes.push(Change::Insert { table: "tenure_claims", values: columns });
         for name in after.resources.as_slice() {
-            let values = vec![("name", place(name)), ("kind", Value::Int(kind)), ("id", id.clone())];
+            let values =
+                vec![("name", place(name)), ("kind", Value::Int(kind)), ("id", id.clone())];
             writes.push(Change::Insert { table: "tenure_places", values });
         }
         return Ok(());

@@ -37,9 +37,7 @@ impl Trouble {
                 Verdict::Refused => Self::Refused(why),
                 Verdict::Unknown => Self::Unknown(why),
             },
-            sqlx::Error::PoolTimedOut => {
-                Self::Away("no connection became free in time".to_owned())
-            }
+            sqlx::Error::PoolTimedOut => Self::Away("no connection became free in time".to_owned()),
             sqlx::Error::PoolClosed | sqlx::Error::Configuration(_) | sqlx::Error::Tls(_) => {
                 Self::Away(why)
             }
@@ -81,7 +79,9 @@ impl Trouble {
                 "the database refuses, nothing has happened: {why}"
             )),
             Self::Corrupt(why) => StoreError::Corrupt(why),
-            Self::Restarted => StoreError::Unavailable("the database has just restarted".to_owned()),
+            Self::Restarted => {
+                StoreError::Unavailable("the database has just restarted".to_owned())
+            }
         }
     }
 }
