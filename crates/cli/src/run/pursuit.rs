@@ -34,6 +34,11 @@ impl Pursuit {
     pub(crate) fn begin(terms: &Terms, wish: Wish) -> Result<Self, Stop> {
         let driver =
             Driver::start(terms.settings()?).map_err(|error| super::terms::usage(&error))?;
+        let mut wish = wish;
+        // What nobody asked to be shown is left out where it cannot be.
+        if !driver.capabilities().data && !terms.names_data() {
+            wish.data = None;
+        }
         let (tell, news) = mpsc::unbounded_channel();
         let errand = driver.pursue(wish.clone(), move |told| drop(tell.send(told.clone())));
         let names: Vec<String> =
