@@ -160,12 +160,12 @@ impl Resends {
             return if same { Verdict::Same } else { Verdict::Other };
         };
         let went_on = other.is_some_and(|other| other.turn > given.last.turn);
-        if !is_new || went_on || now.since(given.last.at) > WINDOW {
-            return Verdict::Other;
-        }
+        let is_late = !is_new || went_on || now.since(given.last.at) > WINDOW;
         match &given.answer {
+            // Whoever asks first is the first to be told.
             Answered::Nobody => Verdict::Same,
             Answered::Doubtful => Verdict::Other,
+            Answered::Over(..) if is_late => Verdict::Other,
             Answered::Over((line, nth), _) if line.requests() > *nth => Verdict::Other,
             Answered::Over((line, _), besides) => {
                 let others = [line].into_iter().chain(besides).chain(self.besides(session, over));
