@@ -82,7 +82,7 @@ fn eight_processes_lose_nothing_though_answers_are_lost_and_the_server_is_killed
     assert!(!told.contains("Lost race"), "{told}");
     let lost =
         ["AddServiceToReservation", "RemoveServicesFromReservation"].map(|it| proxy.lost(it));
-    assert!(lost.iter().all(|&lost| lost > 0), "no answer was lost: {lost:?}");
+    assert!(lost.iter().all(|&lost| lost > 3), "too few answers were lost: {lost:?}");
     assert!(!Session::open(&house.reservations).details(&reservation).contains("<Service "));
 }
 
