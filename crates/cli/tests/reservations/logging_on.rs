@@ -122,8 +122,8 @@ fn real_client_logs_on_over_an_encrypted_connection() {
 import sys
 from cloudshell.api.cloudshell_api import *
 def log_on(password):
-    port = int(sys.argv[1])
-    return CloudShellAPISession('127.0.0.1', 'jane', password, port=port, cloudshell_api_scheme='https')
+    where = dict(port=int(sys.argv[1]), cloudshell_api_scheme='https')
+    return CloudShellAPISession('127.0.0.1', 'jane', password, **where)
 try:
     log_on('wrong')
     sys.exit('let in')

@@ -1,5 +1,5 @@
-//! A way to the server that loses answers to what succeeded: the server has done what was asked, and
-//! nobody hears.
+//! A way to the server that loses answers to what succeeded: the server has done what was asked,
+//! and nobody hears.
 //!
 //! It never loses two answers to one session in a row, so that a client that sends three times gets
 //! one. While the server is away, it waits for it.
@@ -50,7 +50,7 @@ impl Proxy {
 }
 
 impl Fate {
-    /// Whether to lose an answer: every other success of each call, if the session had its last one.
+    /// Whether to lose an answer: every other success of a call, if the session had its last one.
     fn loses(&self, call: &str, token: &str, answer: &[u8]) -> bool {
         let mut unlucky = self.unlucky.lock().unwrap();
         let before = unlucky.insert(token.into(), false).unwrap_or(false);
