@@ -113,7 +113,7 @@ fn operations_on_files_of_one_dataset_wait_for_each_other_and_all_are_done() {
 fn failed_restore_is_told_until_it_succeeds_or_somebody_prepares_it() {
     let locks = LockManager::new();
     let (operations, begun) = queue(&locks);
-    let mut restore = |well: bool| {
+    let restore = |well: bool| {
         operations.request(DATASET, Operation::Restore, "x", at(0)).unwrap();
         operations.tick(at(1));
         let job = begun.try_recv().unwrap();
