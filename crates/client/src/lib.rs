@@ -173,6 +173,11 @@
 //! # fn main() {}
 //! ```
 //!
+//! # Data servers
+//!
+//! [`datasets`] locks sets of datasets, shared or exclusive, in this process or among several, and
+//! queues what is done with them in the background.
+//!
 //! # What else is true
 //!
 //! * Each manager has one thread of its own. It renews whatever the program does meanwhile, and works

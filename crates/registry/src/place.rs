@@ -20,6 +20,18 @@ pub const SCHEMES: &[&str] = &[
     "mysql",
     #[cfg(feature = "mysql")]
     "mariadb",
+    #[cfg(feature = "etcd")]
+    "etcd",
+    #[cfg(feature = "object")]
+    "s3",
+    #[cfg(feature = "object")]
+    "az",
+    #[cfg(feature = "object")]
+    "gs",
+    #[cfg(feature = "object")]
+    "file",
+    #[cfg(feature = "object")]
+    "memory",
 ];
 
 /// Whether a URL is the address of a store, by how it begins.
@@ -36,7 +48,8 @@ fn scheme(url: &str) -> String {
 }
 
 /// Opens the store at an address: `sqlite:/var/lib/tenure/claims.db`, `postgres://user@host/database`,
-/// `mysql://user@host/database`. What must be there for it to work is made if it is not.
+/// `mysql://user@host/database`, `etcd://host,host/prefix`, `s3://bucket/prefix` (`az`, `gs` too) or
+/// `file:///var/lib/tenure/claims`. What must be there for it to work is made if it is not.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]
@@ -61,6 +74,10 @@ async fn opened(url: String, rules: Rules) -> Result<Arc<dyn Store>, StoreError>
         "postgres" | "postgresql" => Arc::new(crate::sql::postgres(url, rules).await?),
         #[cfg(feature = "mysql")]
         "mysql" | "mariadb" => Arc::new(crate::sql::mysql(url, rules).await?),
+        #[cfg(feature = "etcd")]
+        "etcd" => crate::etcd::open(&url, rules).await?.into(),
+        #[cfg(feature = "object")]
+        "s3" | "az" | "gs" | "file" | "memory" => crate::object::open(&url, rules).await?.into(),
         _ => {
             let _ = rules;
             let known: Vec<String> = SCHEMES.iter().map(|scheme| format!("{scheme}:")).collect();
@@ -95,7 +112,12 @@ pub async fn open_restored(url: &str, rules: Rules) -> Result<Arc<dyn Store>, St
             store.begin_epoch().await?;
             Arc::new(store)
         }
-        // Any other says by itself that it has no epochs.
+        // These are told in their address, where every server that uses them can read it.
+        _ if knows(url) => {
+            return Err(StoreError::Unavailable(
+                "a new epoch of this store begins with a higher epoch=N in its address".to_owned(),
+            ));
+        }
         _ => open(url, rules).await?,
     };
     Ok(store)
