@@ -22,14 +22,14 @@ pub(super) const OURS: &str = "tenure-";
 const REQUEST: Duration = Duration::from_secs(5);
 
 /// Objects under a prefix.
-pub(super) struct Bucket {
+pub(crate) struct Bucket {
     pub(super) objects: Arc<dyn ObjectStore>,
     prefix: Path,
     pub(super) shown: String,
 }
 
 impl Bucket {
-    pub(super) fn new(objects: Arc<dyn ObjectStore>, prefix: Path, shown: String) -> Self {
+    pub(crate) fn new(objects: Arc<dyn ObjectStore>, prefix: Path, shown: String) -> Self {
         Self { objects, prefix, shown }
     }
 

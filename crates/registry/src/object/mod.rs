@@ -4,7 +4,7 @@
 //! the one expected. Nothing is ever deleted: the counters in an object must outlive its claims. A
 //! bucket tells nobody what changes, so waiters look again, less and less often.
 
-mod bucket;
+pub(crate) mod bucket;
 mod directory;
 mod place;
 mod probe;

@@ -17,25 +17,31 @@ use crate::error::StoreError;
 
 /// How long to wait for the news of what was done here.
 const CATCH_UP: Duration = Duration::from_secs(5);
-/// Every so many ticks what is due is done.
-const SWEEP_TICKS: u64 = 4;
-/// Every so many ticks all drawers are looked at, so that those nobody asks for are noticed, too.
-const ROUND_TICKS: u64 = 4 * 3600;
+/// How often what is due is done, whether or not somebody asks.
+const SWEEP: Duration = Duration::from_secs(1);
+/// Every so many sweeps all drawers are looked at: those nobody asks for must be noticed, too.
+const ROUND: u64 = 3600;
 
-/// Reads the clock often enough that a pause of this process is noticed, and sweeps.
+/// Reads the clock often enough that a pause of this process is noticed.
 pub(super) async fn keep_time<C: Cabinet>(core: Weak<Core<C>>) {
-    for tick in 1u64.. {
-        tokio::time::sleep(duration(TICK)).await;
-        let Some(core) = core.upgrade() else { return };
+    while let Some(core) = core.upgrade() {
         core.timeline.now();
-        if tick.is_multiple_of(ROUND_TICKS)
+        drop(core);
+        tokio::time::sleep(duration(TICK)).await;
+    }
+}
+
+/// Does what is due. No answer depends on it: it only makes changes prompt.
+pub(super) async fn keep_tidy<C: Cabinet>(core: Weak<Core<C>>) {
+    for round in 1u64.. {
+        tokio::time::sleep(SWEEP).await;
+        let Some(core) = core.upgrade() else { return };
+        if round.is_multiple_of(ROUND)
             && let Err(error) = core.look_at_all().await
         {
             tracing::debug!(%error, "not all records could be looked at");
         }
-        if tick.is_multiple_of(SWEEP_TICKS)
-            && let Err(error) = core.sweep().await
-        {
+        if let Err(error) = core.sweep().await {
             tracing::debug!(%error, "what is due could not be done");
         }
     }
@@ -60,13 +66,12 @@ impl<C: Cabinet> Core<C> {
         Ok(next.filter(|&at| at < Timestamp::NEVER).map(|at| duration(at.since(now))))
     }
 
-    /// When something in a drawer is due, as far as is known here.
+    /// When something in a drawer is due, as far as is known here: never, if nothing is.
     pub(super) fn find_due(&self, key: &Key) -> Option<Timestamp> {
         let (opened, stamp) = self.glance(key)?;
-        let faded = opened.iter().any(|it| !it.faded.is_empty());
-        // Idle drawers are given up once the last of their claims is forgotten.
+        let fades = opened.iter().filter_map(|it| it.fades);
         let due = self.circumstances(stamp).next_due(&opened);
-        if faded { Some(stamp.at) } else { Some(due.unwrap_or(Timestamp::NEVER)) }
+        Some(fades.chain(due).min().unwrap_or(Timestamp::NEVER))
     }
 
     /// Follows the cabinet, if it can be followed. Everything from now on will be in the history.

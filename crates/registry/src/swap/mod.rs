@@ -18,8 +18,11 @@ mod decide;
 mod drawer;
 mod follow;
 mod look;
+mod open;
 mod run;
 mod slots;
+#[cfg(all(test, feature = "object"))]
+mod tests;
 mod timeline;
 mod wait;
 
@@ -40,7 +43,7 @@ use crate::store::{Answer, EventPage, Filter, Page, Pending, ResourceReport, Sto
 /// A store over a cabinet.
 pub(crate) struct Swap<C: Cabinet> {
     core: Arc<Core<C>>,
-    tasks: Vec<tokio::task::AbortHandle>,
+    tasks: [tokio::task::AbortHandle; 2],
 }
 
 struct Core<C: Cabinet> {
@@ -80,8 +83,9 @@ impl<C: Cabinet> Swap<C> {
             waits: Mutex::default(),
             commits: Mutex::default(),
         });
-        let keeper = tokio::spawn(follow::keep_time(Arc::downgrade(&core)));
-        Self { core, tasks: vec![keeper.abort_handle()] }
+        let time = tokio::spawn(follow::keep_time(Arc::downgrade(&core)));
+        let tidy = tokio::spawn(follow::keep_tidy(Arc::downgrade(&core)));
+        Self { core, tasks: [time.abort_handle(), tidy.abort_handle()] }
     }
 }
 

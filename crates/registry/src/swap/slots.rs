@@ -42,6 +42,8 @@ pub(crate) struct Opened<V> {
     pub(crate) claims: Vec<Claim>,
     /// Those that have been over for longer than anybody wants to know.
     pub(crate) faded: Vec<ClaimId>,
+    /// When the next of them has.
+    pub(crate) fades: Option<Timestamp>,
 }
 
 /// How a content became known.
@@ -116,15 +118,17 @@ impl<V: Clone + PartialEq> Known<V> {
 
     pub(crate) fn open(&self, key: &Key, now: Stamp, retain: Span) -> Opened<V> {
         let read = |written: &Written| self.sightings.read(written, now);
-        let faded = |written: &&Written| {
-            !written.is_live() && self.sightings.unchanged_for(written, now.at) >= retain
-        };
+        let over = || self.drawer.claims.iter().filter(|written| !written.is_live());
+        let fades =
+            |written: &Written| now.at - self.sightings.unchanged_for(written, now.at) + retain;
+        let faded = |written: &&Written| fades(written) <= now.at;
         Opened {
             key: key.clone(),
             version: self.version.clone(),
             drawer: self.drawer.clone(),
             claims: self.drawer.claims.iter().map(read).collect(),
-            faded: self.drawer.claims.iter().filter(faded).map(|is| is.claim().id).collect(),
+            faded: over().filter(faded).map(|written| written.claim().id).collect(),
+            fades: over().map(fades).min(),
         }
     }
 }
