@@ -183,7 +183,10 @@ impl Direct {
 fn shown(standing: &Standing, key: &str) -> String {
     let mut body = String::new();
     let Standing { claim, place, now } = standing;
-    write_claim(&mut body, &View { claim, place: place.as_ref(), base: "", key: Some(key), now: *now });
+    write_claim(
+        &mut body,
+        &View { claim, place: place.as_ref(), base: "", key: Some(key), now: *now },
+    );
     body
 }
 

@@ -163,7 +163,10 @@ mod tests {
         assert_eq!(place.to_string(), "postgres://jobs:***@db:5432/jobs?sslmode=require");
         assert!(!format!("{place:?}").contains("cr@t"));
         assert_eq!(place.url(), url);
-        assert_eq!(Place::parse("postgres://jobs@db/jobs").unwrap().to_string(), "postgres://jobs@db/jobs");
+        assert_eq!(
+            Place::parse("postgres://jobs@db/jobs").unwrap().to_string(),
+            "postgres://jobs@db/jobs"
+        );
     }
 
     #[test]

@@ -44,9 +44,9 @@ impl State {
         }
         let resources = || slots.as_slice().iter().map(|&slot| &self.index[slot]);
         let names = claim.resources.as_slice().iter();
-        let positions = resources().zip(names).map(|(resource, name)| {
-            resource.before(claim.id) + self.hidden.ahead(name) + 1
-        });
+        let positions = resources()
+            .zip(names)
+            .map(|(resource, name)| resource.before(claim.id) + self.hidden.ahead(name) + 1);
         let position = positions.max().unwrap_or(1);
         let mut holders: Vec<ClaimId> = Vec::new();
         for holder in resources().flat_map(|resource| resource.holders.iter()) {

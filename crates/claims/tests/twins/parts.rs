@@ -34,7 +34,13 @@ pub(crate) fn execute(
     }
 }
 
-fn load(state: &State, command: &Command, names: &BTreeSet<Name>, now: Timestamp, depth: usize) -> Part {
+fn load(
+    state: &State,
+    command: &Command,
+    names: &BTreeSet<Name>,
+    now: Timestamp,
+    depth: usize,
+) -> Part {
     let subject = match command {
         Command::Register(registration) => {
             let mut all = state.claims_after(None);
@@ -50,10 +56,9 @@ fn load(state: &State, command: &Command, names: &BTreeSet<Name>, now: Timestamp
     let mut ids: BTreeSet<ClaimId> = subject.into_iter().collect();
     let mut heads = Vec::new();
     for name in names {
-        let is = |claim: &&Claim, turn: fn(&Turn) -> bool| {
-            matches!(&claim.phase, Phase::Waiting(waiting) if turn(&waiting.turn))
-        };
-        let called = state.queue(name).filter(|c| is(c, |turn| matches!(turn, Turn::Called { .. })));
+        let is = |claim: &&Claim, turn: fn(&Turn) -> bool| matches!(&claim.phase, Phase::Waiting(waiting) if turn(&waiting.turn));
+        let called =
+            state.queue(name).filter(|c| is(c, |turn| matches!(turn, Turn::Called { .. })));
         let in_line = state.queue(name).filter(|c| is(c, |turn| matches!(turn, Turn::InLine)));
         let in_line: Vec<ClaimId> = in_line.take(depth).map(|claim| claim.id).collect();
         let last = in_line.last().copied().filter(|_| in_line.len() == depth);

@@ -162,9 +162,7 @@ impl Twin {
         let depth = self.depth;
         let mut looked_at = Vec::new();
         let answer = self.change(|state, stamp, events| match depth {
-            Some(depth) => {
-                parts::execute(state, command, stamp, events, depth, &mut looked_at)
-            }
+            Some(depth) => parts::execute(state, command, stamp, events, depth, &mut looked_at),
             None => engine::execute(state, command, stamp, events),
         });
         self.looked_at = looked_at;

@@ -12,8 +12,8 @@
 mod child;
 pub(crate) mod code;
 pub(crate) mod guard;
-pub(crate) mod home;
 pub(crate) mod hold;
+pub(crate) mod home;
 mod lead;
 mod moment;
 mod order;

@@ -18,7 +18,8 @@ fn tenure(state: &std::path::Path, arguments: &[&str]) -> Command {
 fn command_runs_alone_without_any_configuration() {
     let state = tempfile::tempdir().unwrap();
     let script = "mkdir \"$XDG_STATE_HOME/inside\" && rmdir \"$XDG_STATE_HOME/inside\"";
-    let runs = (0..6).map(|_| tenure(state.path(), &["run", "r", "--", "sh", "-c", script]).spawn());
+    let runs =
+        (0..6).map(|_| tenure(state.path(), &["run", "r", "--", "sh", "-c", script]).spawn());
     let runs: Vec<_> = runs.map(Result::unwrap).collect();
     for mut run in runs {
         assert!(run.wait().unwrap().success(), "two were inside, or one was not served");

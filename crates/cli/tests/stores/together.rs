@@ -102,7 +102,8 @@ fn stopped_server_wakes_up_to_a_claim_that_went_on() {
 fn database_killed_under_load_comes_back_with_every_claim() {
     let mut postgres = Postgres::start();
     let servers = [(); 2].map(|()| Server::start(&postgres.url()));
-    let held = at(&servers[0]).claim("held throughout").ttl(Duration::from_secs(600)).get().unwrap();
+    let held =
+        at(&servers[0]).claim("held throughout").ttl(Duration::from_secs(600)).get().unwrap();
     let places = servers.iter().map(|server| server.url.clone()).collect();
     let (detector, threads) = contend(places, 4, 15);
     for _ in 0..2 {

@@ -110,8 +110,12 @@ impl Hand {
             Self::Sqlite(pool) => {
                 let mut on = pool.acquire().await.unwrap();
                 let mut transaction = on.begin_with("BEGIN IMMEDIATE").await.unwrap();
-                let id: (i64,) = sqlx::query_as("UPDATE tenure_store SET next_id = next_id + 1 RETURNING next_id - 1")
-                    .fetch_one(&mut *transaction).await.unwrap();
+                let id: (i64,) = sqlx::query_as(
+                    "UPDATE tenure_store SET next_id = next_id + 1 RETURNING next_id - 1",
+                )
+                .fetch_one(&mut *transaction)
+                .await
+                .unwrap();
                 decide!(&mut *transaction, name, id.0, true);
                 transaction.commit().await.unwrap();
                 let mut transaction = on.begin_with("BEGIN IMMEDIATE").await.unwrap();

@@ -9,13 +9,11 @@ mod hand;
 mod servers;
 
 use std::process::{Command as Process, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use claims::{
-    Command, Farewell, KeyHash, Limit, Name, Owner, Registration, Resources, Rules, Ttl,
-};
+use claims::{Command, Farewell, KeyHash, Limit, Name, Owner, Registration, Resources, Rules, Ttl};
 use registry::Store;
 
 use self::hand::Hand;
@@ -158,12 +156,14 @@ fn postgres() -> [String; 2] {
 
 fn mariadb() -> [String; 2] {
     let user = if servers::is_root() { "--user=root" } else { "" };
-    let mariadbd = servers::first(&["/usr/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/bin/mariadbd"]);
+    let mariadbd =
+        servers::first(&["/usr/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/bin/mariadbd"]);
     let directory = servers::serve(&format!(
         "mariadb-install-db --no-defaults {user} --datadir=$DIR/data \
          --auth-root-authentication-method=normal >&2 && exec {mariadbd} --no-defaults {user} \
          --datadir=$DIR/data --socket=$DIR/mysql.sock --pid-file=$DIR/pid --skip-networking"
     ));
     let socket = directory.join("mysql.sock").to_str().unwrap().replace('/', "%2F");
-    ["test", "mysql"].map(|name| format!("mysql://root@localhost/{name}?socket={socket}&ssl-mode=disabled"))
+    ["test", "mysql"]
+        .map(|name| format!("mysql://root@localhost/{name}?socket={socket}&ssl-mode=disabled"))
 }

@@ -27,7 +27,8 @@ impl<DB: Backend> Desk<DB> {
     /// Forgets the claims that ended first, if that is long ago or there are too many.
     async fn forget_claims(&self, now: i64) -> Result<i64, Trouble> {
         let dialect = DB::DIALECT;
-        let faded = now.saturating_sub(i64::try_from(self.rules.retain.as_micros()).unwrap_or(i64::MAX));
+        let faded =
+            now.saturating_sub(i64::try_from(self.rules.retain.as_micros()).unwrap_or(i64::MAX));
         let mut connection = self.pool.acquire().await.map_err(Trouble::undone::<DB>)?;
         let ask = "SELECT ended_at FROM tenure_claims WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, \
                    id DESC LIMIT 1 OFFSET ";
@@ -89,7 +90,8 @@ impl<DB: Backend> Desk<DB> {
             floor = floor.max(row.int(2)?);
         }
         if floor > 0 {
-            let raise = Statement::of(DB::DIALECT, "UPDATE tenure_store SET fence_floor = ").int(floor);
+            let raise =
+                Statement::of(DB::DIALECT, "UPDATE tenure_store SET fence_floor = ").int(floor);
             raise.text(" WHERE fence_floor < ").int(floor).run::<DB>(on).await?;
         }
         for row in &idle {

@@ -110,7 +110,8 @@ impl<DB: Backend> Desk<DB> {
         let position = self.publish_patiently().await?;
         let mut connection = self.pool.acquire().await.map_err(Trouble::undone::<DB>)?;
         let now = self.now(&mut connection).await?.at;
-        let ask = Statement::of(DB::DIALECT, "SELECT kind, COUNT(*) FROM tenure_claims GROUP BY kind");
+        let ask =
+            Statement::of(DB::DIALECT, "SELECT kind, COUNT(*) FROM tenure_claims GROUP BY kind");
         let mut tally = Tally::default();
         for row in ask.rows::<DB>(&mut connection, 2).await? {
             let count = row.count(1)? as usize;
@@ -129,9 +130,10 @@ impl<DB: Backend> Desk<DB> {
 fn number(dialect: Dialect, next: i64) -> Statement {
     let new = "(SELECT seq, SUM(events) OVER (ORDER BY seq) - events AS ahead FROM (SELECT seq, events \
                FROM tenure_batches WHERE position IS NULL ORDER BY seq LIMIT ";
-    let ask = match dialect {
+    match dialect {
         Dialect::Mysql => {
-            let ask = Statement::of(dialect, "UPDATE tenure_batches b JOIN ").text(new).int(AT_ONCE);
+            let ask =
+                Statement::of(dialect, "UPDATE tenure_batches b JOIN ").text(new).int(AT_ONCE);
             ask.text(") AS raw) AS n ON b.seq = n.seq SET b.position = n.ahead + ").int(next)
         }
         Dialect::Postgres | Dialect::Sqlite => {
@@ -140,6 +142,5 @@ fn number(dialect: Dialect, next: i64) -> Statement {
             let ask = ask.text(&format!(" + {whole} FROM ")).text(new).int(AT_ONCE);
             ask.text(") AS raw) AS n WHERE tenure_batches.seq = n.seq")
         }
-    };
-    ask
+    }
 }

@@ -34,13 +34,16 @@ impl<DB: Backend> Desk<DB> {
     async fn place(&self, on: &mut DB::Connection, claim: &Claim) -> Result<Place, Trouble> {
         let mut place = Place { position: 1, holders: Vec::new() };
         for name in claim.resources.as_slice() {
-            let ask = Statement::of(DB::DIALECT, "SELECT COUNT(*) FROM tenure_places WHERE name = ");
+            let ask =
+                Statement::of(DB::DIALECT, "SELECT COUNT(*) FROM tenure_places WHERE name = ");
             let ask = ask.bytes(name.as_str().as_bytes()).text(" AND kind IN (0, 1, 2) AND id < ");
             let rows = ask.int(claim.id.0 as i64).rows::<DB>(on, 1).await?;
             let before = rows.first().map_or(Ok(0), |row| row.count(0))?;
             place.position = place.position.max(before as usize + 1);
             for holder in self.holders_of(on, name, HOLDERS_NAMED).await? {
-                if place.holders.len() < HOLDERS_NAMED as usize && !place.holders.contains(&holder.id) {
+                if place.holders.len() < HOLDERS_NAMED as usize
+                    && !place.holders.contains(&holder.id)
+                {
                     place.holders.push(holder.id);
                 }
             }
@@ -55,7 +58,8 @@ impl<DB: Backend> Desk<DB> {
         count: i64,
     ) -> Result<Vec<Claim>, Trouble> {
         let ask = Statement::of(DB::DIALECT, OF_PLACES).bytes(name.as_str().as_bytes());
-        let ask = ask.text(&format!(" AND p.kind = {HOLDING} ORDER BY c.due, p.id LIMIT ")).int(count);
+        let ask =
+            ask.text(&format!(" AND p.kind = {HOLDING} ORDER BY c.due, p.id LIMIT ")).int(count);
         claims_in(&ask.rows::<DB>(on, 1).await?)
     }
 
@@ -68,11 +72,13 @@ impl<DB: Backend> Desk<DB> {
         let now = self.now(&mut connection).await?.at;
         let (mut found, mut after, mut skip) = (Vec::new(), page.after, page.skip);
         while found.len() < page.count {
-            let room = if filter.readable.is_some() { AT_ONCE } else { skip + page.count - found.len() };
+            let room =
+                if filter.readable.is_some() { AT_ONCE } else { skip + page.count - found.len() };
             let room = room.min(AT_ONCE);
             let ask = Statement::of(DB::DIALECT, "SELECT body FROM tenure_claims WHERE id > ");
             let ask = ask.int(after.map_or(0, |after| after.0 as i64));
-            let ask = narrowed(ask, filter, micros(now)).text(" ORDER BY id LIMIT ").int(room as i64);
+            let ask =
+                narrowed(ask, filter, micros(now)).text(" ORDER BY id LIMIT ").int(room as i64);
             let piece = claims_in(&ask.rows::<DB>(&mut connection, 1).await?)?;
             let (last, whole) = (piece.last().map(|claim| claim.id), piece.len() == room);
             for claim in piece.into_iter().filter(|claim| filter.admits(claim, now)) {
@@ -90,7 +96,11 @@ impl<DB: Backend> Desk<DB> {
         Ok(found)
     }
 
-    pub(super) async fn resource(&self, name: Name, queue: usize) -> Result<ResourceReport, Trouble> {
+    pub(super) async fn resource(
+        &self,
+        name: Name,
+        queue: usize,
+    ) -> Result<ResourceReport, Trouble> {
         let mut connection = self.pool.acquire().await.map_err(Trouble::undone::<DB>)?;
         let holders = self.holders_of(&mut connection, &name, AT_ONCE as i64).await?;
         let ask = Statement::of(DB::DIALECT, OF_PLACES).bytes(name.as_str().as_bytes());
@@ -110,7 +120,8 @@ impl<DB: Backend> Desk<DB> {
              WHERE p.name = r.name AND p.kind IN (0, 1, 2, 3)) AND name > ",
         );
         let after = page.after.as_ref().map_or(&[][..], |name| name.as_str().as_bytes());
-        let ask = ask.bytes(after).text(" ORDER BY name LIMIT ").int(page.count.min(AT_ONCE) as i64);
+        let ask =
+            ask.bytes(after).text(" ORDER BY name LIMIT ").int(page.count.min(AT_ONCE) as i64);
         let ask = ask.text(" OFFSET ").int(page.skip as i64);
         let mut reports = Vec::new();
         for row in ask.rows::<DB>(&mut connection, 2).await? {
@@ -149,9 +160,8 @@ fn narrowed(mut ask: Statement, filter: &Filter, now: i64) -> Statement {
         let span = |ask: Statement| ask.text("COALESCE(ended_at, ").int(now).text(") - active_at");
         ask = within(ask, filter.active_for, as_micros, span);
     }
-    let span = |ask: Statement| {
-        ask.text("COALESCE(active_at, ended_at, ").int(now).text(") - created_at")
-    };
+    let span =
+        |ask: Statement| ask.text("COALESCE(active_at, ended_at, ").int(now).text(") - created_at");
     ask = within(ask, filter.waited_for, as_micros, span);
     let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     within(ask, filter.created, whole, |ask| ask.text("created_wall"))

@@ -74,7 +74,8 @@ fn first(dialect: Dialect) -> Vec<String> {
              body {bytes} NOT NULL){end}"
         ),
     ];
-    let index = |on: &str| format!("CREATE INDEX tenure_{on} ON tenure_{}", on.replacen('_', " (", 1));
+    let index =
+        |on: &str| format!("CREATE INDEX tenure_{on} ON tenure_{}", on.replacen('_', " (", 1));
     match dialect {
         Dialect::Sqlite | Dialect::Postgres => steps.extend([
             "CREATE INDEX tenure_claims_due ON tenure_claims (due) WHERE due IS NOT NULL".to_owned(),

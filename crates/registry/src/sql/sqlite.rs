@@ -35,5 +35,9 @@ async fn connected(file: PathBuf) -> Result<SqlitePool, sqlx::Error> {
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(BUSY);
     let pool = PoolOptions::new().max_connections(4).acquire_timeout(BUSY);
-    pool.idle_timeout(None).max_lifetime(None).test_before_acquire(false).connect_with(options).await
+    pool.idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+        .connect_with(options)
+        .await
 }

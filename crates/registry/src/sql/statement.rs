@@ -135,7 +135,8 @@ impl Row {
 }
 
 fn odd(place: usize, expected: &str) -> Trouble {
-    let said = format!("column {} of an answer is not {expected}: its tables were changed", place + 1);
+    let said =
+        format!("column {} of an answer is not {expected}: its tables were changed", place + 1);
     Trouble::Corrupt(said)
 }
 

@@ -89,7 +89,8 @@ impl<DB: Backend> Desk<DB> {
     async fn due(&self, now: i64) -> Result<Vec<ClaimId>, Trouble> {
         let Cursor { due, id } = *self.swept_to.lock().expect("a cursor does not panic");
         let mut connection = self.pool.acquire().await.map_err(Trouble::undone::<DB>)?;
-        let ask = Statement::of(DB::DIALECT, "SELECT due, id FROM tenure_claims WHERE due <= ").int(now);
+        let ask =
+            Statement::of(DB::DIALECT, "SELECT due, id FROM tenure_claims WHERE due <= ").int(now);
         let ask = ask.text(" AND (due > ").int(due).text(" OR due = ").int(due).text(" AND id > ");
         let ask = ask.int(id).text(") ORDER BY due, id LIMIT ").int(AT_ONCE);
         let rows = ask.rows::<DB>(&mut connection, 2).await?;

@@ -28,6 +28,7 @@ impl Trouble {
     }
 
     /// An error of a commit, or of a statement that is a transaction.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever else it is, nobody knows")]
     pub(super) fn of<DB: Backend>(error: sqlx::Error) -> Self {
         let why = error.to_string();
         match &error {
@@ -37,9 +38,7 @@ impl Trouble {
                 Verdict::Refused => Self::Refused(why),
                 Verdict::Unknown => Self::Unknown(why),
             },
-            sqlx::Error::PoolTimedOut => {
-                Self::Away("no connection became free in time".to_owned())
-            }
+            sqlx::Error::PoolTimedOut => Self::Away("no connection became free in time".to_owned()),
             sqlx::Error::PoolClosed | sqlx::Error::Configuration(_) | sqlx::Error::Tls(_) => {
                 Self::Away(why)
             }
@@ -60,7 +59,11 @@ impl Trouble {
     pub(super) fn before_commit(self) -> Self {
         match self {
             Self::Unknown(why) => Self::Away(why),
-            other => other,
+            other @ (Self::Again(_)
+            | Self::Away(_)
+            | Self::Refused(_)
+            | Self::Corrupt(_)
+            | Self::Restarted) => other,
         }
     }
 
@@ -81,7 +84,9 @@ impl Trouble {
                 "the database refuses, nothing has happened: {why}"
             )),
             Self::Corrupt(why) => StoreError::Corrupt(why),
-            Self::Restarted => StoreError::Unavailable("the database has just restarted".to_owned()),
+            Self::Restarted => {
+                StoreError::Unavailable("the database has just restarted".to_owned())
+            }
         }
     }
 }

@@ -171,7 +171,9 @@ impl<DB: Backend> Desk<DB> {
             true => ask.text("0"),
             // The first lease or turn that ends in front of it.
             false => ask
-                .text("(SELECT MIN(o.due) FROM tenure_places p JOIN tenure_claims o ON o.id = p.id ")
+                .text(
+                    "(SELECT MIN(o.due) FROM tenure_places p JOIN tenure_claims o ON o.id = p.id ",
+                )
                 .text(&format!("WHERE p.kind IN ({CALLED}, {HOLDING}) AND p.name IN ("))
                 .values(names.iter().map(bytes))
                 .text("))"),

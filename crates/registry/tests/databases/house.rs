@@ -56,7 +56,8 @@ pub(crate) async fn postgres() -> House {
 
 pub(crate) async fn mariadb() -> House {
     let socket = encoded(&servers::mariadb().join("mysql.sock"));
-    let at = |name: &str| format!("mysql://root@localhost/{name}?socket={socket}&ssl-mode=disabled");
+    let at =
+        |name: &str| format!("mysql://root@localhost/{name}?socket={socket}&ssl-mode=disabled");
     let name = fresh();
     let mut connection = patiently(|| async { MySqlConnection::connect(&at("")).await }).await;
     connection.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();

@@ -95,7 +95,9 @@ pub(crate) fn serve(script: &str) -> PathBuf {
 }
 
 /// Connects as soon as the server lets us.
-pub(crate) async fn patiently<C, F: Future<Output = Result<C, sqlx::Error>>>(connect: impl Fn() -> F) -> C {
+pub(crate) async fn patiently<C, F: Future<Output = Result<C, sqlx::Error>>>(
+    connect: impl Fn() -> F,
+) -> C {
     let start = Instant::now();
     loop {
         match connect().await {
