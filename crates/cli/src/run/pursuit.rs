@@ -119,11 +119,12 @@ impl Pursuit {
         let place = self.driver.place();
         match timeout(ANSWER_WITHIN, self.driver.look_at(first)).await {
             Ok(Ok(_)) => None,
-            Ok(Err(problem)) => Some(format!(
+            Ok(Err(problem)) if place.to_string().starts_with("http") => Some(format!(
                 "{} could not be claimed: {problem}; start a server with `tenure serve`, or say where \
                  it is with --at",
                 self.what
             )),
+            Ok(Err(problem)) => Some(format!("{} could not be claimed: {problem}", self.what)),
             Err(_) => Some(format!("{} could not be claimed: {place} does not answer", self.what)),
         }
     }

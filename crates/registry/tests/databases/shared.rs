@@ -93,6 +93,34 @@ on_each! {
         assert_eq!(fences.len(), 30, "every grant has a fence of its own");
     }
 
+    /// Rule 2: whoever asks after another was told where it stands stands behind it, whichever process
+    /// it asks.
+    async fn newcomer_stands_behind_everybody_who_was_told(house) {
+        let stores = [open(&house).await, open(&house).await, open(&house).await];
+        register(&stores[0], 0, "r").await;
+        let clock = Arc::new(AtomicUsize::new(0));
+        let askers = (1..=6_u64).map(|nth| {
+            let (store, clock) = (stores[nth as usize % 3].clone(), clock.clone());
+            tokio::spawn(async move {
+                let mut told = Vec::new();
+                for round in 0..10 {
+                    let asked = clock.fetch_add(1, Ordering::SeqCst);
+                    let (standing, _) = register(&store, 100 * nth + round, "r").await;
+                    told.push((asked, clock.fetch_add(1, Ordering::SeqCst), standing.claim.id));
+                }
+                told
+            })
+        });
+        let mut told = Vec::new();
+        for asker in askers.collect::<Vec<_>>() {
+            told.extend(asker.await.unwrap());
+        }
+        for &(_, answered, first) in &told {
+            let later = told.iter().filter(|&&(asked, ..)| asked > answered);
+            assert!(later.map(|&(.., id)| id).all(|id| id > first), "{told:?}");
+        }
+    }
+
     /// Rule 8: what is forgotten is not begun anew.
     async fn fences_rise_over_forgotten_resources(house) {
         let rules = Rules { retain: Span::ZERO, ..Rules::default() };
