@@ -135,7 +135,9 @@ impl Pursuit {
             Miss::Busy { .. } | Miss::TimedOut { problem: None } => {
                 Stop { code: self.conflict, said: None }
             }
-            Miss::TimedOut { problem: Some(problem) } | Miss::Refused(problem) => {
+            Miss::TimedOut { problem: Some(problem) }
+            | Miss::Refused(problem)
+            | Miss::Unable(problem) => {
                 Stop::because(code::UNAVAILABLE, format!("{what} could not be claimed: {problem}"))
             }
             Miss::NeverSure => Stop::because(

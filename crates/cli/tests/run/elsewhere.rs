@@ -52,7 +52,8 @@ fn killed_holder_is_followed_after_its_lease() {
         assert_eq!(holder.line(), "held", "{place}");
         holder.signal("-KILL");
         let (code, said) = told(&run(&place, &["r", "--", "echo", "mine"]).output().unwrap());
-        assert_eq!((code, said.trim()), (0, "mine"), "{place}");
+        // It may say whom it followed.
+        assert!(code == 0 && said.starts_with("mine\n"), "{place}: {said}");
     }
 }
 
