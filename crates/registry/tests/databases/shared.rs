@@ -215,16 +215,15 @@ on_each! {
 /// A connection that breaks at any moment leaves neither a ghost nor two holders.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_connections_are_no_ones_loss() {
-    let house = house::postgres().await;
+    let house = house::postgres_database().await;
     let store = open(&house).await;
     let breaks = tokio::spawn(async move {
         loop {
             // One of this test's connections at a time, wherever it is just then.
             house
                 .execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = \
-                     'tenure' AND pid <> pg_backend_pid() AND query LIKE '%tenure_%' \
-                     ORDER BY random() LIMIT 1",
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = \
+                     current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1",
                 )
                 .await;
             tokio::time::sleep(Duration::from_millis(20)).await;
