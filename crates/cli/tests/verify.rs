@@ -118,3 +118,15 @@ fn what_cannot_be_verified_is_said_with_the_right_code() {
         assert!(said.contains(word) && !said.contains("secret"), "{said}");
     }
 }
+
+#[test]
+fn database_is_tried_out_beside_what_is_in_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}/claims.db", directory.path().display());
+    let done = verify(&[&url, "--processes", "3", "--rounds", "8"]).output().unwrap();
+    let said = text(&done);
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    assert!(said.contains("24 of 24 turns taken by 3 processes: never two inside"), "{said}");
+    assert!(said.contains("several resources  holds"), "{said}");
+    assert!(is_empty(directory.path()));
+}

@@ -15,6 +15,8 @@ mod memory;
 pub mod place;
 #[cfg(feature = "sql")]
 mod sql;
+#[cfg(feature = "sql")]
+pub use self::sql::trial;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -28,7 +28,8 @@ const URL: &str = "TENURE_VERIFY_URL";
 /// What to verify, and how hard.
 #[derive(Args)]
 pub(crate) struct Verify {
-    /// The store: etcd://host:port/prefix, s3://…, az://…, gs://…, file:///directory
+    /// The store: sqlite:FILE, postgres://…, mysql://…, etcd://host:port/prefix, s3://…, az://…, gs://…,
+    /// file:///directory
     url: String,
     /// How many processes contend
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(2..=64))]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use claims::Rules;
-use registry::{Store, StoreError, etcd, object};
+use registry::{Store, StoreError, etcd, object, place, trial};
 
 use crate::exit::Exit;
 use crate::keys::random;
@@ -11,6 +11,7 @@ use crate::keys::random;
 /// The stores there are, by what they can do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    Database,
     Etcd,
     Objects,
 }
@@ -19,6 +20,8 @@ enum Kind {
 pub(super) struct Trial {
     pub(super) url: String,
     kind: Kind,
+    /// The store beside which it is, and its name, if that is all that a database needs.
+    beside: Option<(String, String)>,
 }
 
 impl Trial {
@@ -35,26 +38,33 @@ impl Trial {
             return Err(Exit::Usage.because(said));
         }
         let name = u64::from_le_bytes(random()?);
+        if kind == Kind::Database {
+            let name = format!("tenure_verify_{name:016x}");
+            let there = trial::beside(url, &name)?;
+            return Ok(Self { url: there, kind, beside: Some((url.to_owned(), name)) });
+        }
         let url = format!("{}/verify-{name:016x}{parameters}", plain.trim_end_matches('/'));
-        Ok(Self { url, kind })
+        Ok(Self { url, kind, beside: None })
     }
 
     /// One that another process has made.
     pub(super) fn at(url: &str) -> anyhow::Result<Self> {
-        Ok(Self { url: url.to_owned(), kind: kind(url)? })
+        Ok(Self { url: url.to_owned(), kind: kind(url)?, beside: None })
     }
 
     pub(super) async fn open(&self) -> Result<Arc<dyn Store>, StoreError> {
-        match self.kind {
-            Kind::Etcd => etcd::open(&self.url, Rules::default()).await.map(Arc::from),
-            Kind::Objects => object::open(&self.url, Rules::default()).await.map(Arc::from),
-        }
+        place::open(&self.url, Rules::default()).await
     }
 
-    /// Refuses a store whose conditional puts lie, before anything else is tried there.
+    /// Makes room for it, and refuses a store whose conditional puts lie, before anything else is tried
+    /// there.
     pub(super) async fn probe(&self) -> Result<(), StoreError> {
         match self.kind {
             Kind::Etcd => Ok(()),
+            Kind::Database => match &self.beside {
+                Some((url, name)) => trial::make(url, name).await,
+                None => Ok(()),
+            },
             Kind::Objects => object::probe(&self.url).await,
         }
     }
@@ -62,25 +72,31 @@ impl Trial {
     pub(super) async fn remove(&self) -> Result<(), StoreError> {
         match self.kind {
             Kind::Etcd => etcd::remove(&self.url).await,
+            Kind::Database => match &self.beside {
+                Some((url, name)) => trial::remove(url, name).await,
+                None => Ok(()),
+            },
             Kind::Objects => object::remove(&self.url).await,
         }
     }
 
     /// Whether a claim may cover several resources.
     pub(super) fn keeps_several(&self) -> bool {
-        self.kind == Kind::Etcd
+        self.kind != Kind::Objects
     }
 }
 
 fn kind(url: &str) -> anyhow::Result<Kind> {
     match url.split_once(':').map(|(scheme, _)| scheme) {
+        Some("sqlite" | "postgres" | "postgresql" | "mysql" | "mariadb") => Ok(Kind::Database),
         Some("etcd") => Ok(Kind::Etcd),
         Some("s3" | "az" | "gs" | "file") => Ok(Kind::Objects),
         Some("memory") => {
             Err(Exit::Usage.because("memory: is gone with its process: nobody can contend there"))
         }
         _ => Err(Exit::Usage.because(format!(
-            "{url}: no such store; there are etcd://, s3://, az://, gs:// and file:///"
+            "{url}: no such store; there are sqlite:, postgres://, mysql://, etcd://, s3://, az://, gs:// and \
+             file:///"
         ))),
     }
 }

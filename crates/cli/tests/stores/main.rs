@@ -7,3 +7,4 @@ mod postgres;
 #[path = "../../../update-if/tests/servers/mod.rs"]
 mod servers;
 mod together;
+mod verified;

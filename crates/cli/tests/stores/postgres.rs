@@ -84,6 +84,13 @@ impl Postgres {
         process.wait().unwrap();
     }
 
+    /// What the database says to a question with one answer.
+    pub(crate) fn ask(&self, sql: &str) -> String {
+        let mut ask = self.command("psql");
+        ask.arg("-h").arg(self.directory.path()).args(["-U", "postgres", "-tAc", sql]);
+        String::from_utf8(ask.output().unwrap().stdout).unwrap().trim().to_owned()
+    }
+
     pub(crate) fn url(&self) -> String {
         let socket = self.directory.path().to_str().unwrap().replace('/', "%2F");
         format!("postgres://postgres@localhost/postgres?host={socket}&sslmode=disable")

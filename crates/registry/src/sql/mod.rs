@@ -36,6 +36,7 @@ mod tell;
 #[cfg(all(test, feature = "sqlite"))]
 mod tests;
 mod timeline;
+pub mod trial;
 mod trouble;
 mod wait;
 
