@@ -19,7 +19,8 @@ def post(path, **parameters):
 
 
 quiet = client.getServiceStatus()
-assert (quiet["opsQueue"], quiet["lockCount"], quiet["locks"], quiet["failures"]) == ([], 0, [], []), quiet
+known = [quiet[name] for name in ("opsQueue", "lockCount", "locks", "failures")]
+assert known == [[], 0, [], []], quiet
 
 post("locks", datasetIds="17,18", call="getData", owner="%D0%BD%D0%BE%D1%87%D1%8C")
 post("locks", datasetIds="18", call="put")
@@ -29,7 +30,8 @@ assert status["lockCount"] == 2, status
 locks = [(lock["id"], lock["type"], lock["count"]) for lock in status["locks"]]
 assert locks == [(17, "SHARED", 1), (18, "SHARED", 2)], status
 assert status["locks"][0]["owner"] == "\u043d\u043e\u0447\u044c", status
-assert [(op["data"], op["request"]) for op in status["opsQueue"]] == [("3/18", "ARCHIVE_REQUESTED")], status
+queue = [(operation["data"], operation["request"]) for operation in status["opsQueue"]]
+assert queue == [("3/18", "ARCHIVE_REQUESTED")], status
 
 try:
     post("locks", datasetIds="18", call="delete")

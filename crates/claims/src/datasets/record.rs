@@ -50,7 +50,8 @@ pub struct Changing {
     pub worker: u64,
     /// Since when.
     pub since: Stamp,
-    /// Whether another write was requested meanwhile: this one may have missed what is to be written.
+    /// Whether another write was requested meanwhile: this one may have missed what is to be
+    /// written.
     pub outdated: bool,
     /// Who requested it, and why.
     pub note: Note,

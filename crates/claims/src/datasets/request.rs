@@ -1,4 +1,5 @@
-//! What may be requested, and what a request makes of one that waits already: the transition tables.
+//! What may be requested, and what a request makes of one that waits already: the transition
+//! tables.
 
 use super::Item;
 
@@ -138,7 +139,8 @@ pub enum NotPossible {
     DeleteDataset,
 }
 
-/// The transition tables: what `request` makes of an item that is queued as `queued`, or not at all.
+/// The transition tables: what `request` makes of an item that is queued as `queued`, or not at
+/// all.
 pub(super) fn change(
     item: Item,
     queued: Option<Requested>,

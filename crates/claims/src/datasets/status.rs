@@ -1,5 +1,6 @@
 //! The answer to `getServiceStatus`. The first four members, and the first ones of each entry, are
-//! those that its readers know; the rest is for people, and ignored by programs that do not know it.
+//! those that its readers know; the rest is for people, and ignored by programs that do not know
+//! it.
 //!
 //! All of it is ASCII: there are readers that decode it as that.
 

@@ -1,8 +1,8 @@
 //! File locks on the directory of a dataset, so that other programs are kept out.
 //!
 //! **Problem.** There are two kinds of file locks, and they do not see each other: those of `flock`
-//! and those of `fcntl`. Programs use one or the other. And the classic locks of `fcntl` belong to a
-//! process: closing any descriptor of the file, somewhere in the program, frees them all.
+//! and those of `fcntl`. Programs use one or the other. And the classic locks of `fcntl` belong to
+//! a process: closing any descriptor of the file, somewhere in the program, frees them all.
 //!
 //! **Idea.** Take both, each where its users look: `flock` on the directory itself (`flock /data/7
 //! tar …`), and an *open-file-description* lock of `fcntl` on a file in it, because a directory
@@ -26,9 +26,11 @@ const LOCK_FILE: &str = ".lock";
 type Place = Box<dyn Fn(DatasetId) -> PathBuf + Send + Sync>;
 
 /// Takes file locks on the directories of datasets: shared or exclusive, seen by `flock` (on the
-/// directory) and by `fcntl` and `lockf` (on the file `.lock` in it, which is made when it is missing).
+/// directory) and by `fcntl` and `lockf` (on the file `.lock` in it, which is made when it is
+/// missing).
 ///
-/// The directory has to be there. File systems of other machines may have their own mind about locks.
+/// The directory has to be there. File systems of other machines may have their own mind about
+/// locks.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -122,8 +124,8 @@ struct Both {
 
 impl StorageLock for Both {
     fn close(self: Box<Self>) -> io::Result<()> {
-        // Said, not only closed: a copy of a descriptor, in a child between fork and exec, would keep
-        // the lock until it is gone, too.
+        // Said, not only closed: a copy of a descriptor, in a child between fork and exec, would
+        // keep the lock until it is gone, too.
         let unlocked = self.directory.unlock();
         set(&self.file, libc::F_UNLCK)?;
         unlocked

@@ -31,8 +31,8 @@ impl Lock {
         drop(held);
     }
 
-    /// Whether it is still held. In one process that is until it is released; at a lock server it is
-    /// a lease, which can be lost: ask before each effect that must not come late.
+    /// Whether it is still held. In one process that is until it is released; at a lock server it
+    /// is a lease, which can be lost: ask before each effect that must not come late.
     pub fn check(&self) -> Result<(), Loss> {
         let held = self.held();
         if held.is_empty() && !self.datasets.is_empty() {

@@ -88,7 +88,8 @@ impl std::fmt::Debug for LockManager {
     }
 }
 
-/// A lock that is being taken: say what is special about it, then [`get`](Locking::get) or `.await` it.
+/// A lock that is being taken: say what is special about it, then [`get`](Locking::get) or `.await`
+/// it.
 ///
 /// Dropped while it waits, it leaves the queue.
 #[must_use = "a lock is taken by get() or by awaiting it"]

@@ -20,14 +20,15 @@
 //! # Ok::<(), tenure::datasets::LockError>(())
 //! ```
 //!
-//! With [`within`](Locking::within) it waits, in turn: who waits for an exclusive lock is not overtaken
-//! by readers who come later. `.await` does the same as [`get`](Locking::get), without a thread asleep.
+//! With [`within`](Locking::within) it waits, in turn: who waits for an exclusive lock is not
+//! overtaken by readers who come later. `.await` does the same as [`get`](Locking::get), without a
+//! thread asleep.
 //!
 //! # Several data servers
 //!
 //! [`LockManager::new`] keeps the locks in this process, without any I/O. With
-//! [`LockManager::sharing`] they are claims on `dataset/<id>` at a lock server, and all data servers
-//! that use it share them:
+//! [`LockManager::sharing`] they are claims on `dataset/<id>` at a lock server, and all data
+//! servers that use it share them:
 //!
 //! ```
 //! # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/house/mod.rs")); }
@@ -47,13 +48,13 @@
 //!
 //! # Other programs
 //!
-//! A [`Storage`] is asked for each dataset when it is locked first, and told when it was released last.
-//! [`FileLocks`] takes file locks that other programs see, too.
+//! A [`Storage`] is asked for each dataset when it is locked first, and told when it was released
+//! last. [`FileLocks`] takes file locks that other programs see, too.
 //!
 //! # Which call takes which lock
 //!
-//! [`Call`] is the table; [`Operations`] is the queue of what is written, archived, restored and deleted
-//! in the background, each under its lock.
+//! [`Call`] is the table; [`Operations`] is the queue of what is written, archived, restored and
+//! deleted in the background, each under its lock.
 
 mod distant;
 mod error;
@@ -78,8 +79,8 @@ pub use claims::datasets::{
     Note, Operation, Requested, ServiceStatus,
 };
 
-/// The present moment, as the queue of operations wants it: by the clock that leases are counted on,
-/// and by the one on the wall.
+/// The present moment, as the queue of operations wants it: by the clock that leases are counted
+/// on, and by the one on the wall.
 pub fn now() -> Stamp {
     let at = claims::Timestamp::from_micros(crate::clock::now().as_micros());
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

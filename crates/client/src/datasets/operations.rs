@@ -13,8 +13,8 @@ use super::{DatasetId, Delays, Item, NotPossible, Operation, Requested, ServiceS
 
 /// Does the work.
 pub trait Worker: Send + Sync {
-    /// Begins a job and returns; the work is done on a thread, or wherever the worker likes. The lock
-    /// is held until the job is [finished](Job::finish) or dropped.
+    /// Begins a job and returns; the work is done on a thread, or wherever the worker likes. The
+    /// lock is held until the job is [finished](Job::finish) or dropped.
     fn begin(&self, job: Job);
 }
 
@@ -77,8 +77,8 @@ impl Operations {
         }))
     }
 
-    /// Requests an operation. `data` is what people call the item: `investigation/dataset (names)`, or
-    /// the location of a file.
+    /// Requests an operation. `data` is what people call the item: `investigation/dataset (names)`,
+    /// or the location of a file.
     pub fn request(
         &self,
         item: Item,
@@ -94,8 +94,8 @@ impl Operations {
         self.0.queue().prepare(item);
     }
 
-    /// Begins whatever can be begun now. What is locked, or cannot be locked for another reason, stays
-    /// for the next time.
+    /// Begins whatever can be begun now. What is locked, or cannot be locked for another reason,
+    /// stays for the next time.
     pub fn tick(&self, now: Stamp) {
         // The locks are taken without the queue: whoever requests something does not wait for them.
         let wanted = self.0.queue().wanted(now);

@@ -29,8 +29,8 @@ struct Locked {
 pub(super) struct Ticket(Vec<(DatasetId, u64)>);
 
 impl Shelf {
-    /// Puts locks on the shelf, after the claims were granted. The storage is asked about those that
-    /// are not there yet; if it refuses one of them, all is as before.
+    /// Puts locks on the shelf, after the claims were granted. The storage is asked about those
+    /// that are not there yet; if it refuses one of them, all is as before.
     pub(super) fn put(
         &mut self,
         datasets: &[DatasetId],

@@ -6,8 +6,8 @@ use super::{DatasetId, LockType};
 
 /// The storage of datasets, if it has locks of its own.
 ///
-/// It is asked once for each dataset: when this data server locks it first, be it for one or for many.
-/// It must not wait for anybody: the whole lock manager waits for it.
+/// It is asked once for each dataset: when this data server locks it first, be it for one or for
+/// many. It must not wait for anybody: the whole lock manager waits for it.
 pub trait Storage: Send + Sync {
     /// Locks a dataset. Nothing to keep means that this dataset needs no lock in its storage.
     fn lock(

@@ -155,7 +155,8 @@ fn missing_directory_is_an_error_not_a_refusal() {
     assert!(manager.locks().is_empty());
 }
 
-/// A program that counts in a file under its lock, until there is a file `stop`; then it says how often.
+/// A program that counts in a file under its lock, until there is a file `stop`; then it says how
+/// often.
 const PYTHON: &str = "import fcntl, os, sys, time\n\
      dataset, rounds = sys.argv[1], 0\n\
      while not os.path.exists(dataset + '/stop'):\n\

@@ -21,7 +21,8 @@ enum Act {
     /// Gives back the nth lock, and once more.
     Release(usize),
     Drop(usize),
-    /// From now on the storage of a dataset is well (0), has it locked by another (1), or fails (2).
+    /// From now on the storage of a dataset is well (0), has it locked by another (1), or fails
+    /// (2).
     Storage(u64, u8),
 }
 

@@ -1,4 +1,5 @@
-//! Rubbish is a clear answer in words that clients of a data service understand, and changes nothing.
+//! Rubbish is a clear answer in words that clients of a data service understand, and changes
+//! nothing.
 
 use serde_json::Value;
 

@@ -68,7 +68,8 @@ pub(crate) async fn release(asked: &Asked<'_>, piece: &str) -> Result<Answer, Pr
     each(asked, piece, |owner| Command::End(owner, Farewell::Release)).await
 }
 
-/// Does the same to each claim of a lock. What went wrong with one does not keep it from the others.
+/// Does the same to each claim of a lock. What went wrong with one does not keep it from the
+/// others.
 async fn each(
     asked: &Asked<'_>,
     piece: &str,

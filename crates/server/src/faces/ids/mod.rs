@@ -2,9 +2,9 @@
 //! languages: `/ids/…`.
 //!
 //! A lock on datasets is claims on `dataset/<id>`; what is known of an operation is a claim without
-//! an end on `operation/<dataset>` or `operation/<dataset>/<datafile>`, with the record as its data.
-//! So all of it is in the store, shows in `tenure why` and in the events, and survives a restart. The
-//! rules are those of `claims::datasets`.
+//! an end on `operation/<dataset>` or `operation/<dataset>/<datafile>`, with the record as its
+//! data. So all of it is in the store, shows in `tenure why` and in the events, and survives a
+//! restart. The rules are those of `claims::datasets`.
 
 mod locks;
 mod operations;

@@ -17,7 +17,8 @@ pub(super) fn blamed(name: &'static str, message: &str) -> Problem {
     problem
 }
 
-/// Whole numbers: a list in JSON, or with commas between them as clients of a data service send them.
+/// Whole numbers: a list in JSON, or with commas between them as clients of a data service send
+/// them.
 pub(super) fn datasets(fields: &Fields<'_>) -> Result<Vec<DatasetId>, Problem> {
     const NAME: &str = "datasetIds";
     let wanted = "A list of whole numbers is required";

@@ -1,5 +1,5 @@
-//! What is known of operations, kept in claims: the newest claim of an item has its record. A change
-//! is a new claim, and only then the end of the one before, so nothing is lost in between.
+//! What is known of operations, kept in claims: the newest claim of an item has its record. A
+//! change is a new claim, and only then the end of the one before, so nothing is lost in between.
 
 use claims::datasets::{Item, OPERATION_PREFIX, Record};
 use claims::wire::Problem;
