@@ -7,10 +7,11 @@
 //! be done before the first decision after the pause; the pause is only noticed afterwards.
 //!
 //! **Idea.** Move the clock instead. The store reads its clock at least every [`TICK`] while leases
-//! run. A gap longer than [`STALL`] is time in which it did not serve: it counts as one tick, however
-//! long it was, so that a renewal that waited outside comes before the end of its lease; not as
-//! nothing, or a disk that is always slow would keep the dead alive for ever. Restarts are the same
-//! thing: the timeline goes on from the last moment that was written down. Clients count from before they asked on their own clocks, so a slower server is always safe.
+//! run. A gap longer than [`STALL`] is time in which it did not serve: it counts as one tick,
+//! however long it was, so that a renewal that waited outside comes before the end of its lease;
+//! not as nothing, or a disk that is always slow would keep the dead alive for ever. Restarts are
+//! the same thing: the timeline goes on from the last moment that was written down. Clients count
+//! from before they asked on their own clocks, so a slower server is always safe.
 
 use crate::time::{Span, Timestamp};
 

@@ -28,6 +28,7 @@ mod state;
 pub mod claimant;
 pub mod clock;
 pub mod contest;
+pub mod datasets;
 pub mod engine;
 pub mod observed;
 pub mod planted;

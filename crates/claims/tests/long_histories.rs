@@ -10,6 +10,7 @@
 mod reference;
 mod twins {
     pub(crate) mod act;
+    pub(crate) mod parts;
     pub(crate) mod twin;
 }
 
@@ -26,6 +27,19 @@ const STEPS: usize = 400;
 fn engine_and_reference_agree_on_long_histories() {
     if let Some(story) = disagreement(&Rules::default()) {
         panic!("{story}");
+    }
+}
+
+/// A store that loads only the head of each queue gives the same answers as one that knows everything.
+#[test]
+fn part_of_the_state_decides_as_the_whole() {
+    for depth in [1, 3] {
+        let history = prop::collection::vec(acts(), 1..=STEPS);
+        let outcome = runner(CASES / 4).run(&history, |history| {
+            let mut twin = Twin::in_parts(Rules::default(), depth);
+            history.iter().try_for_each(|act| twin.take(act))
+        });
+        assert!(outcome.is_ok(), "with {depth} in line: {}", outcome.unwrap_err());
     }
 }
 
@@ -58,7 +72,7 @@ fn bugs_planted_in_the_engine_are_found() {
 /// The shortest history found on which the two disagree.
 fn disagreement(rules: &Rules) -> Option<String> {
     let histories = prop::collection::vec(acts(), 1..=STEPS);
-    let failure = runner().run(&histories, |history| agree(rules, &history)).err()?;
+    let failure = runner(CASES).run(&histories, |history| agree(rules, &history)).err()?;
     let TestError::Fail(_, history) = failure else {
         return Some(failure.to_string());
     };
@@ -94,11 +108,11 @@ fn shortened(rules: &Rules, mut history: Vec<Act>) -> Vec<Act> {
     }
 }
 
-fn runner() -> TestRunner {
+fn runner(cases: u32) -> TestRunner {
     let chosen = Config::default();
     let is_chosen = |variable| std::env::var_os(variable).is_some();
     TestRunner::new(Config {
-        cases: if is_chosen("PROPTEST_CASES") { chosen.cases } else { CASES },
+        cases: if is_chosen("PROPTEST_CASES") { chosen.cases } else { cases },
         rng_seed: match chosen.rng_seed {
             RngSeed::Random => RngSeed::Fixed(2014),
             RngSeed::Fixed(seed) => RngSeed::Fixed(seed),

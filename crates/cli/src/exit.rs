@@ -59,7 +59,9 @@ impl Exit {
         if let Some(error) = cause.downcast_ref::<StoreError>() {
             return Some(match error {
                 StoreError::Corrupt(_) => Self::BadData,
-                StoreError::Conflict | StoreError::Unavailable(_) => Self::Unavailable,
+                StoreError::Conflict | StoreError::Unavailable(_) | StoreError::Unknown(_) => {
+                    Self::Unavailable
+                }
             });
         }
         let error = cause.downcast_ref::<io::Error>()?;

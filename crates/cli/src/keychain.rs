@@ -25,6 +25,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use self::chain::{Chain, Next};
+use crate::credentials::Credentials;
 
 /// How long goodbyes may take to reach the server.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -38,9 +39,8 @@ pub(crate) struct Keychain {
     /// The lock server
     #[arg(long, env = "TENURE_URL", default_value = "http://127.0.0.1:7117")]
     server: String,
-    /// The token of a server that lets in only whom it knows
-    #[arg(long, env = "TENURE_TOKEN", hide_env_values = true)]
-    token: Option<String>,
+    #[command(flatten)]
+    credentials: Credentials,
     /// Give all claims up when the program has said nothing for so many seconds (any line counts)
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_silence: Option<Duration>,
@@ -61,7 +61,9 @@ enum End {
 
 pub(crate) async fn run(wish: Keychain) -> anyhow::Result<()> {
     let place = Place::parse(&wish.server)?;
-    let driver = Driver::start(Settings { token: wish.token, ..Settings::at(place) })?;
+    let token = wish.credentials.token()?;
+    let ca_file = wish.credentials.ca_file;
+    let driver = Driver::start(Settings { token, ca_file, ..Settings::at(place) })?;
     let signals = Signals::new().context("cannot listen to signals")?;
     let program = program();
     let outbox = outbox::start(std::io::stdout())?;

@@ -5,6 +5,9 @@ mod exit;
 mod out;
 
 mod config;
+mod credentials;
+mod password;
+mod reservations;
 mod security;
 mod serve;
 mod settings;
@@ -16,6 +19,7 @@ mod place;
 mod list;
 mod revoke;
 mod show;
+mod span;
 mod why;
 
 mod keychain;
@@ -97,6 +101,8 @@ enum Action {
     /// Make, list, replace and take back the tokens of a server
     #[command(subcommand)]
     Token(token::Tokens),
+    /// Hash a password, read from the input, for a user of the reservations of a server
+    Password(password::Password),
     /// Show the embedded store at work: workers that take turns, and a power cut that loses nothing
     Demo {
         /// Where to keep the store (a temporary directory, removed afterwards, if not said)
@@ -190,6 +196,7 @@ async fn dispatch(command: Action, out: &mut Out) -> anyhow::Result<ExitCode> {
         Action::Guard(wish) => return Ok(run::guard::run(wish).await.into()),
         Action::Blob(wish) => return blob::run(wish).await,
         Action::Token(wish) => token::run(wish, out)?,
+        Action::Password(wish) => password::run(&wish, out)?,
         Action::Demo { data } => demo::run(data).await?,
         Action::Hold { data, count, new_epoch } => hold::run(&data, count, new_epoch).await?,
     }

@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Args)]
 pub(crate) struct Once {
     /// How long a success is remembered
-    #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = terms::span)]
+    #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = crate::span::span)]
     remember: Duration,
     #[command(flatten)]
     terms: Terms,

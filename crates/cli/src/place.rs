@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::credentials::Credentials;
 use crate::exit::{Exit, OrExit};
 use crate::http::{Address, Server};
 use crate::serve::TOKEN_FILE;
@@ -14,18 +15,11 @@ pub(crate) struct Place {
     /// The address of the server
     #[arg(long, value_name = "URL", env = "TENURE_URL", default_value = "http://127.0.0.1:7117")]
     at: String,
-    /// A file with the token to show
-    #[arg(long, value_name = "FILE", env = "TENURE_TOKEN_FILE")]
-    token_file: Option<PathBuf>,
-    /// The token itself; there is no flag for it, because everybody can see flags
-    #[arg(skip = std::env::var("TENURE_TOKEN").ok())]
-    token: Option<String>,
+    #[command(flatten)]
+    credentials: Credentials,
     /// The data directory of a server on this machine: its administrator's token is used if no other is named
     #[arg(long, value_name = "DIRECTORY", env = "TENURE_DATA", default_value = "./tenure-data")]
     data: PathBuf,
-    /// Trust only the certificate authorities in this file (PEM) when the address is https
-    #[arg(long, value_name = "FILE", env = "TENURE_CA_FILE")]
-    ca_file: Option<PathBuf>,
 }
 
 /// Whether a command can do without a token.
@@ -39,18 +33,12 @@ impl Place {
     pub(crate) fn server(&self, need: Token) -> anyhow::Result<Server> {
         let address = Address::parse(&self.at)?;
         let token = self.token(&address, need)?;
-        Server::new(address, token.as_deref(), self.ca_file.as_deref())
+        Server::new(address, token.as_deref(), self.credentials.ca_file.as_deref())
     }
 
     fn token(&self, address: &Address, need: Token) -> anyhow::Result<Option<String>> {
-        if let Some(file) = &self.token_file {
-            let token = std::fs::read_to_string(file).or_exit(Exit::Denied, || {
-                format!("cannot read the token in {}: check --token-file", file.display())
-            })?;
-            return Ok(Some(token.trim().to_owned()));
-        }
-        if let Some(token) = &self.token {
-            return Ok(Some(token.trim().to_owned()));
+        if let Some(token) = self.credentials.token()? {
+            return Ok(Some(token));
         }
         // An administrator's token is for the server beside its directory, and for nobody else.
         let file = self.data.join(TOKEN_FILE);

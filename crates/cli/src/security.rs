@@ -10,6 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::parse_bool;
 use crate::exit::Exit;
+use crate::reservations::Reservations;
 
 /// What `serve` can be told about its protection.
 #[derive(Args)]
@@ -45,6 +46,25 @@ impl Security {
     /// Refuses half a certificate, and to be reached from other machines without encryption and
     /// tokens.
     pub(crate) fn allow(&self, listen: SocketAddr) -> anyhow::Result<()> {
+        let tokens = "tokens (--require-tokens, made with `tenure token create`)";
+        self.allow_if(listen, self.require_tokens, tokens)
+    }
+
+    /// The same for reservations, where users log on with passwords.
+    pub(crate) fn allow_reservations(&self, wish: &Reservations) -> anyhow::Result<()> {
+        let users = "users (--cloudshell-user NAME:HASH, made with `tenure password NAME`)";
+        match wish.cloudshell {
+            Some(listen) => self.allow_if(listen, wish.has_users(), users),
+            None => Ok(()),
+        }
+    }
+
+    fn allow_if(
+        &self,
+        listen: SocketAddr,
+        knows_its_callers: bool,
+        how_it_would: &str,
+    ) -> anyhow::Result<()> {
         if self.tls_cert.is_some() != self.tls_key.is_some() {
             let said = "a certificate goes with its key: say both --tls-cert and --tls-key";
             return Err(Exit::Config.because(said));
@@ -53,8 +73,8 @@ impl Security {
         if self.tls_cert.is_none() {
             missing.push("encryption (--tls-cert FILE --tls-key FILE)");
         }
-        if !self.require_tokens {
-            missing.push("tokens (--require-tokens, made with `tenure token create`)");
+        if !knows_its_callers {
+            missing.push(how_it_would);
         }
         if listen.ip().is_loopback() || missing.is_empty() {
             return Ok(());

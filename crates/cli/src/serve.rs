@@ -11,12 +11,12 @@ use anyhow::Context;
 use clap::Args;
 use registry::Store;
 use registry::embedded::open;
-use server::{AdminToken, Config, new_token, serve};
+use server::{AdminToken, Config, Faces, new_token, serve_with};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::File;
-use crate::exit::Exit;
+use crate::exit::{Exit, OrExit};
 use crate::out::Out;
 use crate::settings::Settings;
 
@@ -45,19 +45,25 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
         Some(file) => tracing::info!(file = %file.path.display(), "configuration read"),
         None => tracing::info!("no configuration file: flags, variables and defaults count"),
     }
-    let local = wish.listen.ip().is_loopback();
     wish.security.allow(wish.listen)?;
+    wish.security.allow_reservations(&wish.reservations)?;
     let connections_max = room_for_connections(raise_file_limit());
-    let store: Arc<dyn Store> = Arc::new(open(&wish.data, wish.options()?)?);
+    let (store, kept_in) = opened(&wish).await?;
     let token_file = wish.data.join(TOKEN_FILE);
     let token = admin_token(&token_file)?;
     let protection = wish.security.open(&wish.data)?;
     protection.heed_hangups()?;
-    let listener = listen(wish.listen).await?;
+    let listener = listen(wish.listen, "--listen").await?;
     let address = listener.local_addr()?;
 
-    let bound = (!local && !address.ip().is_unspecified()).then(|| address.ip().to_string());
-    let config = wish.config(bound.into_iter().collect());
+    let mut hosts = Vec::from_iter(own_name(address));
+    let mut faces = Faces::default();
+    if let Some(wanted) = wish.reservations.cloudshell {
+        let listener = listen(wanted, "--cloudshell").await?;
+        hosts.extend(own_name(listener.local_addr()?));
+        faces.cloudshell = Some((listener, wish.reservations.config()));
+    }
+    let config = wish.config(hosts);
     let config = Config {
         admin: Some(AdminToken::of(&token)),
         tls: protection.tls.clone(),
@@ -66,19 +72,52 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
         connections_max: config.connections_max.min(connections_max),
         ..config
     };
-    greet(out, address, &config, &wish.data, &token_file)?;
-    serve(listener, store.clone(), config, stopped()?).await?;
+    // Heard before anybody knows that it serves: who is told so may stop it at once.
+    let stop = stopped()?;
+    greet(out, address, &config, &kept_in, &token_file)?;
+    if let Some((listener, _)) = &faces.cloudshell {
+        let (scheme, address) = (scheme(&config), listener.local_addr()?);
+        out.line(format_args!("  reservations for clients of CloudShell: {scheme}://{address}/"))?;
+    }
+    out.flush()?;
+    serve_with(listener, faces, store.clone(), config, stop).await?;
     // The last one out closes the store: what was asked is on disk when this returns.
     drop(store);
     Ok(())
 }
 
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+/// The store, and where it keeps its claims, as it may be shown.
+async fn opened(wish: &Settings) -> anyhow::Result<(Arc<dyn Store>, String)> {
+    let options = wish.options()?;
+    let Some((url, restored)) = wish.elsewhere() else {
+        return Ok((Arc::new(open(&wish.data, options)?), wish.data.display().to_string()));
+    };
+    let shown = tenure::Place::parse(url).or_exit(Exit::Usage, || "--store".to_owned())?;
+    fs::create_dir_all(&wish.data)
+        .with_context(|| format!("cannot make {} for the token", wish.data.display()))?;
+    let store = match restored {
+        true => registry::place::open_restored(url, options.rules).await?,
+        false => registry::place::open(url, options.rules).await?,
+    };
+    Ok((store, shown.to_string()))
+}
+
+/// The address as a host that clients may ask for, where it is no other name of the loopback.
+fn own_name(address: SocketAddr) -> Option<String> {
+    let ip = address.ip();
+    (!ip.is_loopback() && !ip.is_unspecified()).then(|| ip.to_string())
+}
+
+fn scheme(config: &Config) -> &'static str {
+    if config.tls.is_some() { "https" } else { "http" }
+}
+
+async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<TcpListener> {
     let bound = TcpListener::bind(address).await;
     bound.map_err(|error| {
         let denied = error.kind() == io::ErrorKind::PermissionDenied;
         let exit = if denied { Exit::Denied } else { Exit::Unavailable };
-        exit.because(format!("cannot listen on {address} ({error}): choose another --listen"))
+        exit.because(format!("cannot listen on {address} ({error}): choose another {flag}"))
     })
 }
 
@@ -86,16 +125,15 @@ fn greet(
     out: &mut Out,
     address: SocketAddr,
     config: &Config,
-    data: &Path,
+    kept_in: &str,
     token_file: &Path,
 ) -> anyhow::Result<()> {
-    let url = format!("http{}://{address}/", if config.tls.is_some() { "s" } else { "" });
+    let url = format!("{}://{address}/", scheme(config));
     let token = if config.tokens.is_some() { "-H 'Authorization: Bearer TOKEN' " } else { "" };
     let shown = out.bold(&url);
-    out.line(format_args!("Tenure serves at {shown}, with its data in {}", data.display()))?;
+    out.line(format_args!("Tenure serves at {shown}, with its data in {kept_in}"))?;
     out.line(format_args!("  try it:  curl {token}-d resource=printer -d ttl=60 {url}v1/claims/"))?;
-    out.line(format_args!("  the administrator's token is in {}", token_file.display()))?;
-    out.flush()
+    out.line(format_args!("  the administrator's token is in {}", token_file.display()))
 }
 
 /// Returns when somebody asks this process to stop.

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use claims::Rules;
+use claims::datasets::Delays;
 use clap::{ArgAction, Args};
 use registry::embedded::Options;
 use server::Config;
@@ -12,6 +13,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::config::{Keep, Span, parse_bool};
 use crate::keys::random;
+use crate::reservations::Reservations;
 use crate::security::Security;
 
 /// What `serve` can be told.
@@ -26,7 +28,7 @@ pub(crate) struct Settings {
     /// A name under which clients may address this server, besides those of the loopback
     #[arg(long, env = "TENURE_HOST", value_delimiter = ',')]
     pub(crate) host: Vec<String>,
-    /// The data directory was restored from a backup: put every later fence above any before
+    /// The data directory or the store was restored from a backup: put every later fence above any before
     #[arg(long, env = "TENURE_NEW_EPOCH", default_value = "false", default_missing_value = "true", action = ArgAction::Set, num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
     new_epoch: bool,
     /// What is worth a line in the log: error, warn, info, debug, trace or off
@@ -36,11 +38,15 @@ pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) security: Security,
     #[command(flatten)]
+    pub(crate) reservations: Reservations,
+    #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
     rules: Figures,
     #[command(flatten)]
     store: Keeping,
+    #[command(flatten)]
+    datasets: Datasets,
 }
 
 /// What a client may ask for, and how long it may take.
@@ -123,6 +129,10 @@ struct Figures {
 #[derive(Args)]
 #[command(next_help_heading = "Store")]
 struct Keeping {
+    /// Keep the claims in a database instead, which other servers may share: sqlite:FILE,
+    /// postgres://… or mysql://…; the data directory then has only the administrator's token
+    #[arg(long, env = "TENURE_STORE", value_name = "URL")]
+    store: Option<String>,
     /// When an answer may leave: sync (once it is on disk), none, or an interval; only sync is safe
     #[arg(long, env = "TENURE_DURABILITY", default_value = "sync")]
     durability: Keep,
@@ -135,6 +145,18 @@ struct Keeping {
     /// How many claims one step of a snapshot writes down
     #[arg(long, env = "TENURE_SNAPSHOT_SLICE", default_value = "1000", value_parser = at_least_one)]
     snapshot_slice: usize,
+}
+
+/// How operations on datasets are put off, so that requests which cancel each other can meet.
+#[derive(Args)]
+#[command(next_help_heading = "Datasets")]
+struct Datasets {
+    /// How long after the last request to write a dataset it is written
+    #[arg(long, env = "TENURE_DATASET_WRITES_AFTER")]
+    dataset_writes_after: Option<Span>,
+    /// How long after the first request for a datafile anything is done with datafiles
+    #[arg(long, env = "TENURE_DATAFILES_AFTER")]
+    datafiles_after: Option<Span>,
 }
 
 impl Settings {
@@ -156,8 +178,21 @@ impl Settings {
             streams_max: limits.streams_max,
             list_max: limits.list_max,
             renewals_max: limits.renewals_max,
+            delays: Delays {
+                dataset_writes: self
+                    .datasets
+                    .dataset_writes_after
+                    .map(Into::into)
+                    .unwrap_or_default(),
+                datafiles: self.datasets.datafiles_after.map(Into::into).unwrap_or_default(),
+            },
             ..Config::default()
         }
+    }
+
+    /// The store that is not in the data directory, if one is named, and whether it was restored.
+    pub(crate) fn elsewhere(&self) -> Option<(&str, bool)> {
+        self.store.store.as_deref().map(|url| (url, self.new_epoch))
     }
 
     /// For the store.

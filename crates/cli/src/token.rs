@@ -210,16 +210,14 @@ fn span(text: &str) -> Result<Span, String> {
     if text == "never" {
         return Ok(Span(None));
     }
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(format!("{text:?} is not a span such as 90d, 12h, 30m, 60s, or never")),
-    };
-    let count: u64 = digits.parse().map_err(|_| format!("{digits:?} is not a whole number"))?;
-    Ok(Span(Some(Duration::from_secs(count.saturating_mul(unit)))))
+    // A number alone could be anything from seconds to days, and a token lives long.
+    let has_unit = text.ends_with(|c: char| c.is_ascii_alphabetic());
+    let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric());
+    let span = if has_unit && is_plain { crate::span::span(text).ok() } else { None };
+    match span {
+        Some(span) => Ok(Span(Some(span))),
+        None => Err(format!("{text:?} is not a span such as 90d, 12h, 30m, 60s, or never")),
+    }
 }
 
 #[cfg(test)]

@@ -42,12 +42,15 @@ pub(crate) async fn run(wish: &Why, out: &mut Out) -> anyhow::Result<()> {
         out.line(format_args!("Nobody holds {name}."))?;
     }
     for holder in &report.holders {
+        let ends = match holder.ttl {
+            Some(ttl) => format!("its lease ends in {} unless renewed", seconds(Some(ttl))),
+            None => "it has no end of its own".into(),
+        };
         out.line(format_args!(
-            "Claim {} holds {name} since {}, for {} now; its lease ends in {} unless renewed.",
+            "Claim {} holds {name} since {}, for {} now; {ends}.",
             holder.id.unwrap_or_default(),
             since(holder),
             seconds(holder.active_duration),
-            seconds(holder.ttl)
         ))?;
         if let Some(data) = &holder.user_data {
             out.line(format_args!("  it says: {}", plain(data.get())))?;

@@ -22,7 +22,11 @@ struct Server {
 
 impl Server {
     fn start(data: &Path, flags: &[&str]) -> Self {
-        let mut process = Command::new(TENURE)
+        Self::start_as(Command::new(TENURE), data, flags)
+    }
+
+    fn start_as(mut command: Command, data: &Path, flags: &[&str]) -> Self {
+        let mut process = command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .args(flags)
@@ -358,4 +362,84 @@ fn start_elsewhere(data: &Path, flags: &[&str]) -> Server {
     let mut greeting = String::new();
     BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut greeting).unwrap();
     Server { process, greeting, address: String::new() }
+}
+
+#[test]
+fn full_disk_of_the_audit_log_costs_lines_and_not_claims() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let log = directory.path().join("audit.log");
+    // Every write to it says that the disk is full.
+    std::os::unix::fs::symlink("/dev/full", &log).unwrap();
+    let errors = directory.path().join("errors");
+    let mut command = Command::new(TENURE);
+    command.stderr(fs::File::create(&errors).unwrap());
+    let server = Server::start_as(command, &data, &["--audit", log.to_str().unwrap()]);
+    assert_eq!(server.claim("", "lost", 60.0).status, 201);
+    until(|| fs::read_to_string(&errors).unwrap().contains("the audit log cannot be written"));
+    fs::remove_file(&log).unwrap();
+    server.signal("-HUP");
+    // What was lost is counted before the first line that is there.
+    let lines = || fs::read_to_string(&log).unwrap_or_default();
+    let mut nth = 0;
+    until(|| {
+        nth += 1;
+        assert_eq!(server.claim("", &format!("kept {nth}"), 60.0).status, 201);
+        lines().contains("kept")
+    });
+    let text = lines();
+    let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(first["outcome"], "lost", "{text}");
+    assert!(first["count"].as_u64().unwrap() > 0, "{text}");
+    server.stop();
+}
+
+/// In a network of its own, because the machine's own addresses are not counted.
+#[test]
+fn one_address_gets_so_many_connections_and_others_are_still_served() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "ip link set lo up && ip addr add 198.51.100.1/32 dev lo && \
+        ip addr add 198.51.100.2/32 dev lo && exec \"$0\" serve --listen 198.51.100.1:7117 \
+        --let-everybody-in-without-encryption --connections-per-address-max 5 --data \"$1\"";
+    let mut process = Command::new("unshare")
+        .args(["--map-root-user", "--net", "sh", "-c", script, TENURE])
+        .arg(directory.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut greeting = String::new();
+    BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut greeting).unwrap();
+    assert!(greeting.contains("198.51.100.1:7117"), "{greeting:?}");
+    let server = Server { process, greeting, address: "198.51.100.1:7117".into() };
+    // Six from one address: five are answered, the sixth is closed or told so. One from the other.
+    let program = "
+import socket
+def ask(source):
+    line = socket.create_connection(('198.51.100.1', 7117), 60, (source, 0))
+    try:
+        line.sendall(b'GET /livez HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n')
+        return line, line.recv(12)
+    except OSError:
+        return line, b''
+held = [ask('198.51.100.1') for _ in range(6)]
+print([answer == b'HTTP/1.1 200' for _, answer in held], ask('198.51.100.2')[1])
+";
+    let pid = server.process.id().to_string();
+    let told = Command::new("nsenter")
+        .args([
+            "--preserve-credentials",
+            "--user",
+            "--net",
+            "--target",
+            &pid,
+            "python3",
+            "-c",
+            program,
+        ])
+        .output()
+        .unwrap();
+    let told =
+        String::from_utf8_lossy(&told.stdout).into_owned() + &String::from_utf8_lossy(&told.stderr);
+    let wanted = "[True, True, True, True, True, False] b'HTTP/1.1 200'";
+    assert_eq!(told.trim(), wanted);
 }

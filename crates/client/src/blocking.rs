@@ -97,6 +97,11 @@ impl Claiming {
         Self(self.0.key(key))
     }
 
+    /// See [`Claiming::on_wait`](crate::Claiming::on_wait).
+    pub fn on_wait(self, tell: impl Fn(Option<u64>) + Send + Sync + 'static) -> Self {
+        Self(self.0.on_wait(tell))
+    }
+
     /// Waits until it is held.
     pub fn get(self) -> Result<Claim, ClaimError> {
         wait(self.0.make()).map(Claim)
@@ -134,7 +139,7 @@ impl std::ops::Deref for Claim {
 }
 
 /// Sleeps until the future is done.
-fn wait<F: Future>(future: F) -> F::Output {
+pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     struct Sleeper(Thread);
     impl Wake for Sleeper {
         fn wake(self: Arc<Self>) {

@@ -1,5 +1,6 @@
 //! A claim that is being made.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::claim::Claim;
 use crate::clock;
-use crate::driver::{Driver, Errand};
+use crate::driver::{Driver, Errand, Told};
 use crate::error::ClaimError;
 use crate::key::Key;
 use crate::news::{News, Phase};
@@ -30,6 +31,17 @@ pub struct Claiming {
     limit: Result<Limit, Refusal>,
     data: Result<Option<Data>, NotJson>,
     key: Option<Key>,
+    waiting: Waiting,
+}
+
+/// Who hears of the place in the queue.
+#[derive(Clone, Default)]
+struct Waiting(Option<Arc<dyn Fn(Option<u64>) + Send + Sync>>);
+
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Waiting(somebody)" } else { "Waiting(nobody)" })
+    }
 }
 
 impl Claiming {
@@ -40,7 +52,16 @@ impl Claiming {
         patience: Patience,
     ) -> Self {
         let (limit, data) = (Ok(Limit::EXCLUSIVE), Ok(None));
-        Self { driver, resources, ttl, patience, limit, data, key: None }
+        Self {
+            driver,
+            resources,
+            ttl,
+            patience,
+            limit,
+            data,
+            key: None,
+            waiting: Waiting::default(),
+        }
     }
 
     /// How long the lease lasts without renewal.
@@ -84,6 +105,30 @@ impl Claiming {
         self
     }
 
+    /// Tells the place in the queue while it waits, each time that the server says it: 1 is next, and
+    /// none is a place that does not know. Runs on the manager's thread, so it must not block.
+    ///
+    /// ```
+    /// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/house/mod.rs")); }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let house = house::House::open();
+    /// # let manager = tenure::LockManager::connect(&house.url())?;
+    /// let first = manager.claim("printer").await?;
+    /// let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    /// let second = manager.claim("printer").on_wait(move |place| drop(tell.send(place)));
+    /// let second = tokio::spawn(async move { second.await });
+    /// assert_eq!(told.recv().await, Some(Some(1)));
+    /// first.release().await?;
+    /// assert!(second.await?.is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_wait(mut self, tell: impl Fn(Option<u64>) + Send + Sync + 'static) -> Self {
+        self.waiting = Waiting(Some(Arc::new(tell)));
+        self
+    }
+
     fn wish(self) -> Result<(Arc<Driver>, Wish), ClaimError> {
         let ttl = Ttl::new(clock::span(self.ttl))?;
         let mut wish = Wish::new(self.resources?, ttl);
@@ -96,11 +141,15 @@ impl Claiming {
     }
 
     pub(crate) async fn make(self) -> Result<Claim, ClaimError> {
+        let waiting = self.waiting.clone();
         let (driver, wish) = self.wish()?;
         let names = wish.resources.clone();
         let key = wish.key.clone();
         let (sender, mut news) = watch::channel(News::default());
         let errand = driver.pursue(wish, move |told| {
+            if let (Told::Waiting { position }, Some(tell)) = (told, &waiting.0) {
+                tell(*position);
+            }
             sender.send_modify(|news| news.take(told));
         });
         let interest = Interest(Some(errand));

@@ -1,5 +1,7 @@
-//! One request and its answer over HTTP, through one pool of connections.
+//! One request and its answer: over HTTP, through one pool of connections, or at a store without a
+//! server.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +17,11 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
+use crate::driver::Settings;
 use crate::place::{ConnectError, Place};
 
 /// Longer answers are not from a lock server.
@@ -25,9 +30,17 @@ const ANSWER_BYTES_MAX: usize = 4 << 20;
 const IDLE_FOR: Duration = Duration::from_secs(20);
 const CONNECT_FOR: Duration = Duration::from_secs(5);
 
+/// The way to where claims are kept.
+#[derive(Debug, Clone)]
+pub(crate) enum Exchange {
+    Http(Box<Http>),
+    #[cfg(feature = "store")]
+    Store(crate::direct::Direct),
+}
+
 /// The way to a lock server.
 #[derive(Debug, Clone)]
-pub(crate) struct Exchange {
+pub(crate) struct Http {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     place: Place,
     token: Option<HeaderValue>,
@@ -52,23 +65,12 @@ pub(crate) struct Silence {
 }
 
 impl Exchange {
-    pub(crate) fn with(place: Place, token: Option<&str>) -> Result<Self, ConnectError> {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT_FOR));
-        tcp.set_keepalive(Some(Duration::from_secs(15)));
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(&place)?)
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(tcp);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(IDLE_FOR)
-            .pool_timer(TokioTimer::new())
-            .build(connector);
-        let token = token.map(bearer).transpose()?;
-        Ok(Self { client, place, token })
+    pub(crate) fn with(settings: &Settings) -> Result<Self, ConnectError> {
+        #[cfg(feature = "store")]
+        if let Some(url) = settings.place.store() {
+            return Ok(Self::Store(crate::direct::Direct::at(url, &settings.place.to_string())));
+        }
+        Http::with(settings).map(|http| Self::Http(Box::new(http)))
     }
 
     /// Asks, and reads the whole answer. No answer is waited for here: whoever asks knows how long.
@@ -78,6 +80,36 @@ impl Exchange {
         path: &str,
         json: String,
     ) -> Result<Reply, Silence> {
+        match self {
+            Self::Http(http) => http.ask(method, path, json).await,
+            #[cfg(feature = "store")]
+            Self::Store(direct) => direct.ask(&method, path, &json).await,
+        }
+    }
+}
+
+impl Http {
+    fn with(settings: &Settings) -> Result<Self, ConnectError> {
+        let place = settings.place.clone();
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT_FOR));
+        tcp.set_keepalive(Some(Duration::from_secs(15)));
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls(&place, settings.ca_file.as_deref())?)
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_idle_timeout(IDLE_FOR)
+            .pool_timer(TokioTimer::new())
+            .build(connector);
+        let token = settings.token.as_deref().map(bearer).transpose()?;
+        Ok(Self { client, place, token })
+    }
+
+    async fn ask(&self, method: Method, path: &str, json: String) -> Result<Reply, Silence> {
         let mut request = Request::new(Full::new(Bytes::from(json)));
         *request.method_mut() = method;
         *request.uri_mut() = self.place.uri(path);
@@ -109,11 +141,14 @@ impl Exchange {
     }
 }
 
-/// The authorities that the system trusts. Nobody who speaks plain HTTP has to have any, or to wait
+/// The authorities that are named, or else those that the system trusts. Nobody who speaks plain HTTP has to have any, or to wait
 /// until they are read.
-fn tls(place: &Place) -> Result<ClientConfig, ConnectError> {
+fn tls(place: &Place, ca_file: Option<&Path>) -> Result<ClientConfig, ConnectError> {
     let mut roots = RootCertStore::empty();
-    if place.is_encrypted() {
+    if let Some(file) = ca_file.filter(|_| place.is_encrypted()) {
+        named(file, &mut roots)
+            .map_err(|why| ConnectError::Authority { file: file.to_owned(), why })?;
+    } else if place.is_encrypted() {
         let found = rustls_native_certs::load_native_certs();
         let (known, _) = roots.add_parsable_certificates(found.certs);
         if known == 0 {
@@ -130,6 +165,15 @@ fn tls(place: &Place) -> Result<ClientConfig, ConnectError> {
         .with_safe_default_protocol_versions()
         .map_err(|error| ConnectError::System(error.to_string()))?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Trusts those in the file, which must be some.
+fn named(file: &Path, roots: &mut RootCertStore) -> Result<(), String> {
+    for found in CertificateDer::pem_file_iter(file).map_err(|error| error.to_string())? {
+        let found = found.map_err(|error| error.to_string())?;
+        roots.add(found).map_err(|error| error.to_string())?;
+    }
+    if roots.is_empty() { Err("there is no certificate in it".into()) } else { Ok(()) }
 }
 
 fn bearer(token: &str) -> Result<HeaderValue, ConnectError> {

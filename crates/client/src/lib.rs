@@ -188,6 +188,8 @@ mod capabilities;
 mod claim;
 mod claiming;
 mod clock;
+#[cfg(feature = "store")]
+mod direct;
 mod error;
 mod exchange;
 mod keeper;
@@ -198,6 +200,7 @@ mod place;
 mod wish;
 
 pub mod blocking;
+pub mod datasets;
 pub mod driver;
 pub mod keychain;
 

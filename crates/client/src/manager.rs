@@ -1,5 +1,6 @@
 //! The way in: a manager knows a lock server and makes claims there.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +37,7 @@ pub struct Connecting {
     timeout: Option<Duration>,
     version: String,
     token: Option<String>,
+    ca_file: Option<PathBuf>,
     keychain: Option<Keychain>,
 }
 
@@ -70,6 +72,7 @@ impl LockManager {
             timeout: None,
             version: "v1".to_owned(),
             token: None,
+            ca_file: None,
             keychain: None,
         }
     }
@@ -92,6 +95,20 @@ impl LockManager {
         let names = resources.into_iter().map(|name| Name::new(name.as_ref()));
         let names: Result<Vec<Name>, Refusal> = names.collect();
         self.claiming(names.and_then(Resources::try_from))
+    }
+
+    /// The same for those who do not wait.
+    pub(crate) fn try_claim_all<R: AsRef<str>>(
+        &self,
+        resources: impl IntoIterator<Item = R>,
+    ) -> Claiming {
+        let mut claiming = self.claim_all(resources);
+        claiming.patience = Patience::Try(clock::span(self.timeout.unwrap_or(TRY)));
+        claiming
+    }
+
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.driver
     }
 
     /// What claims can do here.
@@ -139,6 +156,12 @@ impl Connecting {
         self
     }
 
+    /// Trusts only the certificate authorities in this file (PEM) when the address is https.
+    pub fn ca_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.ca_file = Some(file.into());
+        self
+    }
+
     /// Lets a process of its own hold the claims: see [`keychain`](crate::keychain).
     pub fn keychain(mut self, keychain: Keychain) -> Self {
         self.keychain = Some(keychain);
@@ -159,7 +182,7 @@ impl Connecting {
             return Ok(LockManager { driver, ttl: self.ttl, timeout: self.timeout });
         }
         let place = Place::parse(&self.url)?;
-        let settings = Settings { token: self.token, ..Settings::at(place) };
+        let settings = Settings { token: self.token, ca_file: self.ca_file, ..Settings::at(place) };
         let driver = match self.keychain {
             Some(keychain) => Driver::through(keychain, settings)?,
             None => Driver::start(settings)?,

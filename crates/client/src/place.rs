@@ -46,21 +46,37 @@ pub enum ConnectError {
          SSL_CERT_FILE at them"
     )]
     NoAuthorities(String),
+    /// The certificate authorities that were named cannot be used.
+    #[error("cannot trust the certificate authorities in {} ({why}): give a PEM file", file.display())]
+    Authority {
+        /// The file.
+        file: std::path::PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The system gives no thread or no sockets.
     #[error("cannot start: {0}")]
     System(String),
 }
 
-/// Where a lock server is.
+/// Where claims are kept: a lock server, or a store that needs none.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Scheme, host and what its paths begin with, without a slash at the end.
+    /// Scheme, host and what its paths begin with, without a slash at the end. Of a store, its address as
+    /// it may be shown.
     base: String,
+    /// The whole address of a store.
+    store: Option<String>,
 }
 
 impl Place {
-    /// Reads an address such as `http://127.0.0.1:7117` or `https://locks.example/tenure/`.
+    /// Reads an address such as `http://127.0.0.1:7117` or `https://locks.example/tenure/`, or that of a
+    /// store, such as `sqlite:/var/lib/jobs/claims.db` or `postgres://jobs@db/jobs`.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
+        #[cfg(feature = "store")]
+        if registry::place::knows(url) {
+            return Ok(Self { base: without_password(url), store: Some(url.to_owned()) });
+        }
         let not_an_address = || ConnectError::NotAnAddress { url: url.to_owned() };
         let (scheme, _) = url.split_once(':').ok_or_else(not_an_address)?;
         match scheme.to_ascii_lowercase().as_str() {
@@ -78,13 +94,24 @@ impl Place {
             return Err(not_an_address());
         }
         let path = uri.path().trim_end_matches('/');
-        Ok(Self { base: format!("{scheme}://{authority}{path}") })
+        Ok(Self { base: format!("{scheme}://{authority}{path}"), store: None })
     }
 
     /// A place that is no lock server: only to be shown.
     #[cfg(feature = "makeshift")]
     pub(crate) fn elsewhere(shown: &str) -> Self {
-        Self { base: shown.to_owned() }
+        Self { base: shown.to_owned(), store: None }
+    }
+
+    /// The whole address, to hand it on: unlike what is shown, it may have a password in it.
+    pub fn url(&self) -> &str {
+        self.store.as_deref().unwrap_or(&self.base)
+    }
+
+    /// The address of the store, if it is one.
+    #[cfg(feature = "store")]
+    pub(crate) fn store(&self) -> Option<&str> {
+        self.store.as_deref()
     }
 
     /// Whether what is said is encrypted.
@@ -96,6 +123,17 @@ impl Place {
     pub(crate) fn uri(&self, path: &str) -> Uri {
         let uri = format!("{}{path}", self.base).parse();
         uri.expect("an address with a plain path behind it is an address")
+    }
+}
+
+/// An address as it may be shown: `postgres://user:***@host/database`.
+#[cfg(feature = "store")]
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    match authority.rsplit_once('@').map(|(user, host)| (user.split_once(':'), host)) {
+        Some((Some((user, _)), host)) => format!("{scheme}://{user}:***@{host}{path}"),
+        Some((None, _)) | None => url.to_owned(),
     }
 }
 
@@ -125,10 +163,24 @@ mod tests {
         assert_eq!(place.uri("/v1/x"), "https://locks.example/a/v1/x");
     }
 
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn passwords_of_databases_are_not_shown() {
+        let url = "postgres://jobs:se:cr@t@db:5432/jobs?sslmode=require";
+        let place = Place::parse(url).unwrap();
+        assert_eq!(place.to_string(), "postgres://jobs:***@db:5432/jobs?sslmode=require");
+        assert!(!format!("{place:?}").contains("cr@t"));
+        assert_eq!(place.url(), url);
+        assert_eq!(
+            Place::parse("postgres://jobs@db/jobs").unwrap().to_string(),
+            "postgres://jobs@db/jobs"
+        );
+    }
+
     #[test]
     fn what_cannot_be_used_is_named_with_what_can() {
-        let error = Place::parse("postgres://db/locks").unwrap_err();
-        assert!(matches!(&error, ConnectError::Scheme { scheme, .. } if scheme == "postgres:"));
+        let error = Place::parse("redis://db/locks").unwrap_err();
+        assert!(matches!(&error, ConnectError::Scheme { scheme, .. } if scheme == "redis:"));
         let text = error.to_string();
         assert!(text.contains("http://") && text.contains("https://"), "{text}");
         for url in ["", "127.0.0.1", "http://", "http:///x", "http://a b/", "http://h/?q=1"] {

@@ -72,6 +72,15 @@ fn encrypted_server_is_used_if_its_authority_is_trusted_and_refused_if_not() {
         .unwrap();
     assert!(program.status.success(), "{program:?}");
 
+    // Or if it is named.
+    let manager = tenure::LockManager::at(&url).ca_file(file("authority.pem")).connect().unwrap();
+    LockManager::from(manager).claim("printer").get().unwrap().release().unwrap();
+    for wrong in ["server.key", "nothing.pem"] {
+        let error = tenure::LockManager::at(&url).ca_file(file(wrong)).connect().unwrap_err();
+        assert!(matches!(error, tenure::ConnectError::Authority { .. }), "{error}");
+        assert!(error.to_string().contains(wrong), "{error}");
+    }
+
     // This process knows other authorities, or none at all.
     match LockManager::connect(&url) {
         Err(error) => assert!(matches!(error, tenure::ConnectError::NoAuthorities(_)), "{error}"),

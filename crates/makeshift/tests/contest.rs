@@ -147,16 +147,20 @@ fn rates_of_the_documentation() {
         ("pauses", Faults { pauses: Fault::new(1_000, Span::from_secs(60)), ..none }),
     ];
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    println!("| margin | {} |", names.join(" | "));
-    for millis in [100_u64, 300, 500, 1_000, 2_000, 5_000, 10_000] {
-        let cell = |faults| {
-            let tally = simulate(&trial(Span::from_millis(millis), faults), 1);
-            match tally.double {
-                0 => format!("none (below {:.0e})", tally.bound()),
-                _ => format!("{:.1e} (below {:.0e})", tally.rate(), tally.bound()),
-            }
-        };
-        let cells: Vec<String> = columns.iter().map(|(_, faults)| cell(*faults)).collect();
-        println!("| {:.1} s | {} |", f64::from(millis as u32) / 1e3, cells.join(" | "));
+    for hold in [1, 30] {
+        println!("held for {hold} s\n\n| margin | {} |", names.join(" | "));
+        for millis in [100_u64, 300, 500, 1_000, 2_000, 5_000, 10_000] {
+            let cell = |faults| {
+                let hold = Span::from_secs(hold);
+                let trial = Trial { hold, ..trial(Span::from_millis(millis), faults) };
+                let tally = simulate(&trial, 1);
+                match tally.double {
+                    0 => format!("none (below {:.1e})", tally.bound()),
+                    _ => format!("{:.1e} (below {:.1e})", tally.rate(), tally.bound()),
+                }
+            };
+            let cells: Vec<String> = columns.iter().map(|(_, faults)| cell(*faults)).collect();
+            println!("| {:.1} s | {} |", f64::from(millis as u32) / 1e3, cells.join(" | "));
+        }
     }
 }

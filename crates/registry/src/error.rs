@@ -9,6 +9,10 @@ pub enum StoreError {
     /// Not now: try again later. Nothing was changed.
     #[error("{0}")]
     Unavailable(String),
+    /// The answer was lost on the way: it may have happened, or not. Asking again with the same key finds
+    /// out (rule 10).
+    #[error("{0}")]
+    Unknown(String),
     /// What is stored is damaged: stop, and let a person look.
     #[error("{0}")]
     Corrupt(String),

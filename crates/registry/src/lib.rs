@@ -12,6 +12,9 @@ mod store;
 mod desk;
 pub mod embedded;
 mod memory;
+pub mod place;
+#[cfg(feature = "sql")]
+mod sql;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -3,16 +3,19 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use registry::Store;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 
 use crate::audit;
 use crate::config::Config;
-use crate::connection;
+use crate::connection::{self, Door};
+use crate::faces::cloudshell::{self, Cloudshell, Face};
 use crate::metrics;
 use crate::server::Server;
 
@@ -22,6 +25,13 @@ const OUT_OF_ROOM: Duration = Duration::from_millis(50);
 /// How often files that may change are looked at.
 const REFRESH: Duration = Duration::from_secs(1);
 
+/// What a server speaks besides its own protocol, each on a socket of its own.
+#[derive(Debug, Default)]
+pub struct Faces {
+    /// Reservations, for clients of CloudShell.
+    pub cloudshell: Option<(TcpListener, Cloudshell)>,
+}
+
 /// Serves a store on a socket until `stop`; then finishes what was begun, wakes who waits, and
 /// returns.
 pub async fn serve(
@@ -30,22 +40,54 @@ pub async fn serve(
     config: Config,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    serve_with(listener, Faces::default(), store, config, stop).await
+}
+
+/// Serves a store with more faces than one: the same claims, the same limits.
+pub async fn serve_with(
+    listener: TcpListener,
+    faces: Faces,
+    store: Arc<dyn Store>,
+    config: Config,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
     let server = Arc::new(Server::new(store, config, listener.local_addr()?));
-    let background = [
+    let mut background = vec![
         tokio::spawn(server.bell.clone().listen()),
         tokio::spawn(metrics::follow(server.clone())),
         tokio::spawn(keep_files(server.clone())),
     ];
+    let mut doors = vec![(listener, Door::V1)];
+    if let Some((listener, config)) = faces.cloudshell {
+        let face = Face::open(server.clone(), config).await.map_err(io::Error::other)?;
+        let face = Arc::new(face);
+        background.push(tokio::spawn(cloudshell::follow(face.clone())));
+        doors.push((listener, Door::Cloudshell(face)));
+    }
     let (told, tell) = oneshot::channel();
     let audit = server.config.audit.clone();
-    let auditor = audit.map(|audit| tokio::spawn(audit::follow(server.clone(), audit, tell)));
+    let (begin, begun) = oneshot::channel();
+    let auditor =
+        audit.map(|audit| tokio::spawn(audit::follow(server.clone(), audit, begin, tell)));
     // Every connection has a copy of the sender: when all are gone, so are the connections.
     let (open, mut all_closed) = mpsc::channel::<()>(1);
+    let crowd = Arc::new(Crowd::default());
+    let mut accepting = JoinSet::new();
+    let mut stop = pin!(stop);
     tokio::select! {
-        () = accept(&server, &listener, open) => {}
-        () = stop => {}
+        // Nothing happens before the audit log has begun; without one nobody holds the other end.
+        _ = begun => {
+            for (listener, door) in doors {
+                let (server, crowd, open) = (server.clone(), crowd.clone(), open.clone());
+                accepting
+                    .spawn(async move { accept(&server, &listener, &door, &crowd, &open).await });
+            }
+            stop.await;
+        }
+        () = &mut stop => {}
     }
-    drop(listener);
+    drop(open);
+    accepting.shutdown().await;
     server.close();
     let _ = tokio::time::timeout(server.config.grace, all_closed.recv()).await;
     // Nobody asks any more: the audit log is brought to its end.
@@ -59,8 +101,13 @@ pub async fn serve(
     Ok(())
 }
 
-async fn accept(server: &Arc<Server>, listener: &TcpListener, open: mpsc::Sender<()>) {
-    let crowd = Arc::new(Crowd::default());
+async fn accept(
+    server: &Arc<Server>,
+    listener: &TcpListener,
+    door: &Door,
+    crowd: &Arc<Crowd>,
+    open: &mpsc::Sender<()>,
+) {
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -72,13 +119,13 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, open: mpsc::Sender
                 continue;
             }
         };
-        let Some(seat) = Crowd::enter(&crowd, &server.config, peer.ip()) else {
+        let Some(seat) = Crowd::enter(crowd, &server.config, peer.ip()) else {
             server.metrics.turned_away();
             continue;
         };
-        let (server, open) = (server.clone(), open.clone());
+        let (server, door, open) = (server.clone(), door.clone(), open.clone());
         tokio::spawn(async move {
-            connection::serve(server, stream, peer).await;
+            connection::serve(server, door, stream, peer).await;
             drop((seat, open));
         });
     }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use claims::datasets::Delays;
+
 use crate::access::Tokens;
 use crate::audit::Audit;
 use crate::keys::AdminToken;
@@ -49,6 +51,8 @@ pub struct Config {
     pub list_max: usize,
     /// The most claims renewed by one request.
     pub renewals_max: usize,
+    /// How long operations on datasets wait at least.
+    pub delays: Delays,
 }
 
 impl Default for Config {
@@ -72,6 +76,7 @@ impl Default for Config {
             streams_max: 64,
             list_max: 1_000,
             renewals_max: 4_096,
+            delays: Delays::default(),
         }
     }
 }

@@ -23,6 +23,7 @@ mod body;
 mod gate;
 mod route;
 
+mod faces;
 mod health;
 mod metrics;
 mod openapi;
@@ -31,11 +32,12 @@ mod v1;
 mod bell;
 mod keys;
 
-pub use self::accept::serve;
+pub use self::accept::{Faces, serve, serve_with};
 pub use self::access::{BadToken, Token, TokenFile, TokenList, Tokens};
 pub use self::audit::Audit;
 pub use self::body::Body;
 pub use self::config::Config;
+pub use self::faces::cloudshell::{Cloudshell, LongestHold, User};
 pub use self::files::FileProblem;
 pub use self::keys::{AdminToken, new_token};
 pub use self::route::routes;

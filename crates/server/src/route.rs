@@ -16,11 +16,21 @@ pub(crate) enum Route<'a> {
     Ready,
     Metrics,
     OpenApi,
+    IdsStatus,
+    IdsPing,
+    IdsVersion,
+    IdsLocks,
+    /// A lock on datasets: the ids and keys of its claims.
+    IdsLock(&'a str),
+    IdsOperations,
+    IdsWork,
+    /// Work under a lock.
+    IdsJob(&'a str),
 }
 
 impl Route<'static> {
     /// Every route there is, with the name of its variable piece.
-    pub(crate) const EVERY: [Self; 10] = [
+    pub(crate) const EVERY: [Self; 18] = [
         Self::Claims,
         Self::Claim("{claim}"),
         Self::Resources,
@@ -31,6 +41,14 @@ impl Route<'static> {
         Self::Ready,
         Self::Metrics,
         Self::OpenApi,
+        Self::IdsStatus,
+        Self::IdsPing,
+        Self::IdsVersion,
+        Self::IdsLocks,
+        Self::IdsLock("{lock}"),
+        Self::IdsOperations,
+        Self::IdsWork,
+        Self::IdsJob("{lock}"),
     ];
 }
 
@@ -61,6 +79,18 @@ impl<'a> Route<'a> {
             ("readyz", "") => (Self::Ready, rest),
             ("metrics", "") => (Self::Metrics, rest),
             ("openapi.json", "") => (Self::OpenApi, rest),
+            ("ids", "getServiceStatus") => (Self::IdsStatus, rest),
+            ("ids", "ping") => (Self::IdsPing, rest),
+            ("ids", "version") => (Self::IdsVersion, rest),
+            ("ids", "locks") => match step(rest) {
+                ("", _) => return Some(Self::IdsLocks),
+                (lock, rest) => (Self::IdsLock(lock), rest),
+            },
+            ("ids", "operations") => (Self::IdsOperations, rest),
+            ("ids", "work") => match step(rest) {
+                ("", _) => return Some(Self::IdsWork),
+                (lock, rest) => (Self::IdsJob(lock), rest),
+            },
             _ => return None,
         };
         match step(route.1) {
@@ -82,21 +112,40 @@ impl<'a> Route<'a> {
             Self::Ready => "/readyz",
             Self::Metrics => "/metrics",
             Self::OpenApi => "/openapi.json",
+            Self::IdsStatus => "/ids/getServiceStatus",
+            Self::IdsPing => "/ids/ping",
+            Self::IdsVersion => "/ids/version",
+            Self::IdsLocks => "/ids/locks",
+            Self::IdsLock(_) => "/ids/locks/{lock}",
+            Self::IdsOperations => "/ids/operations",
+            Self::IdsWork => "/ids/work",
+            Self::IdsJob(_) => "/ids/work/{lock}",
         }
     }
 
     /// Whether this is for everybody, token or not: it tells nothing about claims.
     pub(crate) fn is_open(self) -> bool {
         match self {
-            Self::Live | Self::Ready | Self::OpenApi => true,
+            Self::Live | Self::Ready | Self::OpenApi | Self::IdsPing | Self::IdsVersion => true,
             Self::Claims
             | Self::Claim(_)
             | Self::Resources
             | Self::Resource(_)
             | Self::Renewals
             | Self::Events
-            | Self::Metrics => false,
+            | Self::Metrics
+            | Self::IdsStatus
+            | Self::IdsLocks
+            | Self::IdsLock(_)
+            | Self::IdsOperations
+            | Self::IdsWork
+            | Self::IdsJob(_) => false,
         }
+    }
+
+    /// Whether this is for data services and their clients, who have words of their own.
+    pub(crate) fn is_ids(self) -> bool {
+        self.template().starts_with("/ids/")
     }
 
     /// The methods that mean something here.
@@ -104,14 +153,21 @@ impl<'a> Route<'a> {
         match self {
             Self::Claims => "GET, HEAD, OPTIONS, POST",
             Self::Claim(_) => "GET, HEAD, OPTIONS, PATCH",
-            Self::Renewals => "OPTIONS, POST",
+            Self::Renewals | Self::IdsLocks | Self::IdsOperations | Self::IdsWork => {
+                "OPTIONS, POST"
+            }
+            Self::IdsLock(_) => "DELETE, OPTIONS, PATCH",
+            Self::IdsJob(_) => "OPTIONS, PATCH",
             Self::Resources
             | Self::Resource(_)
             | Self::Events
             | Self::Live
             | Self::Ready
             | Self::Metrics
-            | Self::OpenApi => "GET, HEAD, OPTIONS",
+            | Self::OpenApi
+            | Self::IdsStatus
+            | Self::IdsPing
+            | Self::IdsVersion => "GET, HEAD, OPTIONS",
         }
     }
 }
@@ -146,7 +202,15 @@ mod tests {
             Route::Live => 6,
             Route::Ready => 7,
             Route::Metrics => 8,
-            Route::OpenApi => Route::EVERY.len() - 1,
+            Route::OpenApi => 9,
+            Route::IdsStatus => 10,
+            Route::IdsPing => 11,
+            Route::IdsVersion => 12,
+            Route::IdsLocks => 13,
+            Route::IdsLock(_) => 14,
+            Route::IdsOperations => 15,
+            Route::IdsWork => 16,
+            Route::IdsJob(_) => Route::EVERY.len() - 1,
         }
     }
 
@@ -167,6 +231,11 @@ mod tests {
             ("/v1/events/", Some(Route::Events)),
             ("/livez", Some(Route::Live)),
             ("/metrics/", Some(Route::Metrics)),
+            ("/ids/getServiceStatus", Some(Route::IdsStatus)),
+            ("/ids/locks/", Some(Route::IdsLocks)),
+            ("/ids/locks/7.key,8.key", Some(Route::IdsLock("7.key,8.key"))),
+            ("/ids/work/7.key/8", None),
+            ("/ids/", None),
             ("/", None),
             ("/v1/", None),
             ("/v1/unknown-resource/", None),

@@ -10,7 +10,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
 use registry::{Store, StoreError};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::access::{Caller, authenticate};
 use crate::answer::{Answer, not_allowed, options, problem};
@@ -19,6 +19,7 @@ use crate::audit::{Denied, Origin};
 use crate::bell::Bell;
 use crate::body;
 use crate::config::Config;
+use crate::faces::ids;
 use crate::keys::KeyMaker;
 use crate::metrics::Metrics;
 use crate::route::Route;
@@ -32,6 +33,8 @@ pub struct Server {
     pub(crate) keys: KeyMaker,
     pub(crate) metrics: Metrics,
     pub(crate) streams: Arc<Semaphore>,
+    /// Records of operations are read and changed by one request at a time.
+    pub(crate) operations: Mutex<()>,
     closing: watch::Sender<bool>,
     /// What addresses begin with: `http` or `https`.
     scheme: &'static str,
@@ -50,6 +53,7 @@ impl Server {
             bell: Arc::default(),
             keys: KeyMaker::default(),
             metrics: Metrics::default(),
+            operations: Mutex::default(),
             closing: watch::Sender::new(false),
             scheme,
             address: address.to_string(),
@@ -73,15 +77,27 @@ impl Server {
     where
         B: hyper::body::Body<Data = Bytes>,
     {
-        let request_number = self.config.audit.as_ref().map_or(0, |audit| audit.next_request());
-        let origin = Origin { peer, request: request_number };
-        let mut answer = match self.answer(origin, request).await {
+        let origin = self.origin(peer);
+        let speaks_ids = Route::of(request.uri().path()).is_some_and(Route::is_ids);
+        let answer = match self.answer(origin, request).await {
             Ok(answer) => answer,
+            Err(trouble) if speaks_ids => problem(&ids::worded(trouble)),
             Err(trouble) => problem(&trouble),
         };
+        self.sign(origin, answer)
+    }
+
+    /// Where a request comes from, with a number of its own if requests are written down.
+    pub(crate) fn origin(&self, peer: Option<SocketAddr>) -> Origin {
+        let request = self.config.audit.as_ref().map_or(0, |audit| audit.next_request());
+        Origin { peer, request }
+    }
+
+    /// Counts an answer, and says which request it is for.
+    pub(crate) fn sign(&self, origin: Origin, mut answer: Answer) -> Answer {
         self.metrics.answered(answer.status());
         if let Some(audit) = &self.config.audit
-            && let Some(name) = audit.request_name(request_number)
+            && let Some(name) = audit.request_name(origin.request)
             && let Ok(name) = HeaderValue::try_from(name)
         {
             answer.headers_mut().insert("x-request-id", name);
@@ -96,7 +112,10 @@ impl Server {
             gate::origin(&head.method, &head.headers)?;
             let route = Route::of(head.uri.path());
             let (caller, password) = match route {
-                Some(route) if !route.is_open() => authenticate(&self.config, &head.headers)?,
+                Some(route) if !route.is_open() => {
+                    let session = route.is_ids().then(|| ids::session(head.uri.query())).flatten();
+                    authenticate(&self.config, &head.headers, session.as_deref())?
+                }
                 _ => (Caller::Anybody, None),
             };
             Ok(Admitted { host, route, caller, password })
@@ -154,6 +173,12 @@ impl Server {
             (&Method::POST, Route::Claims) => v1::register(&asked, &body.await?).await,
             (&Method::PATCH, Route::Claim(piece)) => v1::change(&asked, piece, &body.await?).await,
             (&Method::POST, Route::Renewals) => v1::renew_many(&asked, &body.await?).await,
+            (&Method::POST, Route::IdsLocks) => ids::lock(&asked, &body.await?).await,
+            (&Method::PATCH, Route::IdsLock(lock)) => ids::renew(&asked, lock, &body.await?).await,
+            (&Method::DELETE, Route::IdsLock(lock)) => ids::release(&asked, lock).await,
+            (&Method::POST, Route::IdsOperations) => ids::request(&asked, &body.await?).await,
+            (&Method::POST, Route::IdsWork) => ids::work(&asked, &body.await?).await,
+            (&Method::PATCH, Route::IdsJob(lock)) => ids::finish(&asked, lock, &body.await?).await,
             (&Method::OPTIONS, _) => Ok(options(route.allow())),
             (&Method::GET | &Method::HEAD, route) => self.look(&asked, route).await,
             _ => Ok(not_allowed(route.allow())),
@@ -175,7 +200,15 @@ impl Server {
                 self.metrics.page(&*self.store).await.map_err(unavailable)
             }
             Route::OpenApi => Ok(openapi::told(&self.config)),
-            Route::Renewals => Ok(not_allowed(route.allow())),
+            Route::IdsStatus => ids::status(asked).await,
+            Route::IdsPing => Ok(ids::ping()),
+            Route::IdsVersion => Ok(ids::version()),
+            Route::Renewals
+            | Route::IdsLocks
+            | Route::IdsLock(_)
+            | Route::IdsOperations
+            | Route::IdsWork
+            | Route::IdsJob(_) => Ok(not_allowed(route.allow())),
         }
     }
 
@@ -209,7 +242,7 @@ struct Admitted<'a> {
 pub(crate) fn unavailable(error: StoreError) -> Problem {
     match &error {
         StoreError::Corrupt(_) => tracing::error!(%error, "the store is damaged"),
-        StoreError::Conflict | StoreError::Unavailable(_) => {
+        StoreError::Conflict | StoreError::Unavailable(_) | StoreError::Unknown(_) => {
             tracing::warn!(%error, "the store is not available");
         }
     }

@@ -23,7 +23,7 @@ async fn router_allows_what_the_document_says_and_nothing_else() {
     let templates: BTreeSet<&str> =
         operations(&contract.document).map(|(path, _, _)| path).collect();
     for template in templates {
-        let path = template.replace("{claim}", "1").replace("{name}", "x");
+        let path = template.replace("{claim}", "1").replace("{name}", "x").replace("{lock}", "1");
         let said: BTreeSet<String> = operations(&contract.document)
             .filter(|(path, _, _)| *path == template)
             .map(|(_, method, _)| method.to_uppercase())
@@ -64,6 +64,7 @@ async fn document_is_valid_json_schema_with_unique_operations() {
 }
 
 const KEY: &str = "a-key-that-the-client-chose";
+const LOCK: &str = "the-key-of-a-lock-on-dataset-";
 const OTHER: &str = "another-key-that-was-chosen";
 
 /// Method, path and body of requests that are answered in every way there is, in this order.
@@ -106,7 +107,35 @@ fn conversation() -> Vec<(&'static str, String, String)> {
         ("GET", "/readyz", ""),
         ("GET", "/metrics", ""),
         ("GET", "/openapi.json", ""),
-        ("PATCH", &one, r#"{"status":"released"}"#),
+        // Locks on datasets are claims: these have keys that are known here.
+        ("POST", "/v1/claims/", &format!(r#"{{"resource":"dataset/7","ttl":60,"key":"{LOCK}7"}}"#)),
+        ("POST", "/v1/claims/", &format!(r#"{{"resource":"dataset/8","ttl":60,"key":"{LOCK}8"}}"#)),
+        ("GET", "/ids/getServiceStatus", ""),
+        ("GET", "/ids/ping", ""),
+        ("GET", "/ids/version", ""),
+        ("POST", "/ids/locks", r#"{"datasetIds":[1,2],"call":"put","owner":"ids"}"#),
+        ("POST", "/ids/locks", r#"{"datasetIds":[7],"type":"SHARED"}"#),
+        ("POST", "/ids/locks", r#"{"datasetIds":"x","type":"SHARED"}"#),
+        ("POST", "/ids/locks", &huge),
+        ("PATCH", &format!("/ids/locks/3.{LOCK}7"), r#"{"ttl":30}"#),
+        ("PATCH", &format!("/ids/locks/3.{LOCK}7"), r#"{"ttl":"x"}"#),
+        ("PATCH", &format!("/ids/locks/3.{LOCK}8"), r#"{"ttl":30}"#),
+        ("PATCH", &format!("/ids/locks/3.{LOCK}7"), &huge),
+        ("DELETE", &format!("/ids/locks/3.{LOCK}7"), ""),
+        ("DELETE", &format!("/ids/locks/3.{LOCK}8"), ""),
+        ("POST", "/ids/operations", r#"{"operation":"ARCHIVE","datasetId":9}"#),
+        ("POST", "/ids/operations", r#"{"operation":"EAT","datasetId":9}"#),
+        ("POST", "/ids/operations", &huge),
+        ("POST", "/ids/work", r#"{"owner":"tape-1"}"#),
+        ("POST", "/ids/work", r#"{"max":0}"#),
+        ("POST", "/ids/work", &huge),
+        ("PATCH", &format!("/ids/work/4.{LOCK}8"), r#"{"failed":7}"#),
+        ("PATCH", &format!("/ids/work/4.{LOCK}8"), &huge),
+        ("PATCH", &format!("/ids/work/4.{LOCK}8"), r#"{"failed":[]}"#),
+        ("PATCH", &format!("/ids/work/4.{LOCK}8"), r#"{"failed":[]}"#),
+        // Ended in another way, it cannot be released.
+        ("PATCH", &one, r#"{"status":"aborted"}"#),
+        ("DELETE", &one.replace("/v1/claims/", "/ids/locks/"), ""),
         // Sent again when its claim is over.
         ("POST", "/v1/claims/", &claim),
     ];

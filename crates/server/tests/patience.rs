@@ -155,12 +155,67 @@ async fn clients_that_never_read_are_let_go() {
             let told = rest(open(address, claim.as_bytes()).await).await;
             assert!(told.starts_with("HTTP/1.1 201"), "{told}");
         }
-        let list = b"GET /v1/claims/?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let list = b"GET /v1/claims/?limit=250 HTTP/1.1\r\nHost: localhost\r\n\r\n";
         let mut deaf = open(address, list).await;
         // Writing fails when the other side is gone; nothing was read until then.
         while deaf.write_all(b"x").await.is_ok() {
             tokio::time::sleep(SOON / 10).await;
         }
+    })
+    .await;
+}
+
+/// Follows what happens, and takes nothing of it: many events with long names come to more than a
+/// socket holds.
+#[tokio::test]
+async fn event_streams_that_are_never_read_are_let_go() {
+    with(Config { write_for: SOON, ..patient() }, async |address| {
+        let mut deaf = open(address, b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+        let names: Vec<String> =
+            (0..16).map(|nth| format!("\"{nth}{}\"", "n".repeat(1000))).collect();
+        let body = format!(r#"{{"resources":[{}],"ttl":60}}"#, names.join(","));
+        let claim = format!(
+            "POST /v1/claims/ HTTP/1.1\r\nHost: localhost\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut line = open(address, b"").await;
+        let mut buffer = vec![0; 1 << 20];
+        // Until writing fails, because the other side is gone.
+        while deaf.write_all(b"x").await.is_ok() {
+            line.write_all(claim.as_bytes()).await.unwrap();
+            assert!(line.read(&mut buffer).await.unwrap() > 0);
+        }
+    })
+    .await;
+}
+
+/// What is in a list is bounded in bytes, too: a thousand claims with all the data they may have would
+/// be 64 MB an answer.
+#[tokio::test]
+async fn lists_that_are_too_large_are_refused_with_a_smaller_limit() {
+    with(patient(), async |address| {
+        let data = "x".repeat(65_000);
+        for nth in 0..300 {
+            let body = format!(r#"{{"resource":"r{nth}","ttl":60,"user_data":"{data}"}}"#);
+            let claim = format!(
+                "POST /v1/claims/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            assert!(rest(open(address, claim.as_bytes()).await).await.starts_with("HTTP/1.1 201"));
+        }
+        let list = async |limit: &str| {
+            let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            let list = format!("GET /v1/claims/?limit={limit} {head}");
+            rest(open(address, list.as_bytes()).await).await
+        };
+        let told = list("1000").await;
+        assert!(told.starts_with("HTTP/1.1 400"), "{}", &told[..200]);
+        let limit = told.split("limit=").nth(1).unwrap();
+        let limit = limit.split(|c: char| !c.is_ascii_digit()).next().unwrap();
+        let told = list(limit).await;
+        assert!(told.starts_with("HTTP/1.1 200"), "limit={limit}: {}", &told[..200]);
     })
     .await;
 }

@@ -96,7 +96,7 @@ const ROWS: &[Row] = &[
         "POST",
         "/v1/claims/",
         "/v1/claims/",
-        r#"{"resource":"own/new","ttl":1}"#,
+        r#"{"resource":"own/new","ttl":3600}"#,
         "claim",
         [403, 403, 201],
     ),
@@ -133,6 +133,45 @@ const ROWS: &[Row] = &[
     row("GET", "/livez", "/livez", "", "", [200, 200, 200]),
     row("GET", "/readyz", "/readyz", "", "", [200, 200, 200]),
     row("GET", "/openapi.json", "/openapi.json", "", "", [200, 200, 200]),
+    Row {
+        prefix: "*",
+        ..row("GET", "/ids/getServiceStatus", "/ids/getServiceStatus", "", "read", [403, 403, 200])
+    },
+    row("GET", "/ids/ping", "/ids/ping", "", "", [200, 200, 200]),
+    row("GET", "/ids/version", "/ids/version", "", "", [200, 200, 200]),
+    Row {
+        prefix: "dataset/",
+        ..row(
+            "POST",
+            "/ids/locks",
+            "/ids/locks",
+            r#"{"datasetIds":[1,2],"type":"SHARED"}"#,
+            "claim",
+            [403, 403, 201],
+        )
+    },
+    row(
+        "PATCH",
+        "/ids/locks/{lock}",
+        "/ids/locks/{handle}",
+        r#"{"ttl":60}"#,
+        "claim",
+        [403, 403, 204],
+    ),
+    row("DELETE", "/ids/locks/{lock}", "/ids/locks/{handle}", "", "claim", [403, 403, 204]),
+    Row {
+        prefix: "operation/",
+        ..row(
+            "POST",
+            "/ids/operations",
+            "/ids/operations",
+            r#"{"operation":"ARCHIVE","datasetId":3}"#,
+            "claim",
+            [403, 403, 200],
+        )
+    },
+    Row { prefix: "*", ..row("POST", "/ids/work", "/ids/work", "{}", "claim", [403, 403, 200]) },
+    row("PATCH", "/ids/work/{lock}", "/ids/work/{handle}", "{}", "claim", [403, 403, 204]),
 ];
 
 const fn row(

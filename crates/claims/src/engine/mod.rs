@@ -6,15 +6,19 @@
 //! * [`execute`] alternates them: settle first, decide, settle what that made possible. It is what a
 //!   store runs atomically. `sweep`, `resume` and `begin_epoch` are the same for changes that
 //!   nobody asks for.
+//! * [`execute_part`] is [`execute`] for a store that keeps its claims elsewhere and loads only what
+//!   one command can touch.
 //!
 //! Every activation comes from `settle`, so the rules about who may hold are in one place.
 
 mod apply;
 mod decide;
 mod execute;
+mod part;
 mod settle;
 
 pub use self::apply::apply;
 pub use self::decide::decide;
 pub use self::execute::{begin_epoch, execute, resume, sweep};
+pub use self::part::{Done, Needs, Part, Shelf, execute_part, sweep_part};
 pub use self::settle::settle;

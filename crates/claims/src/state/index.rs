@@ -210,6 +210,14 @@ impl Index {
     }
 }
 
+impl Claim {
+    /// When to look at it again, unless something happens to it before; nothing if that is never. For
+    /// stores that must find what is due by themselves.
+    pub fn due(&self, rules: &Rules) -> Option<Timestamp> {
+        Some(due(self, rules)).filter(|&at| at < Timestamp::NEVER)
+    }
+}
+
 /// When to look at a live claim again, unless something happens to it before.
 pub(crate) fn due(claim: &Claim, rules: &Rules) -> Timestamp {
     match &claim.phase {

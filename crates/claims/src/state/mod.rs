@@ -6,6 +6,7 @@
 
 mod agenda;
 mod cut;
+mod hidden;
 mod holders;
 mod index;
 mod keys;
@@ -20,6 +21,7 @@ use alloc::collections::BTreeSet;
 use core::ops::Bound;
 
 use self::cut::Cut;
+pub(crate) use self::hidden::Hidden;
 pub use self::index::Tally;
 pub(crate) use self::index::due;
 pub(crate) use self::index::{Index, Resource};
@@ -48,6 +50,8 @@ pub struct State {
     pub(crate) unsettled: BTreeSet<Slot>,
     /// A snapshot under way.
     cut: Option<Box<Cut>>,
+    /// Waiters that were not loaded: empty, unless this is only a part of what a store keeps.
+    pub(crate) hidden: Hidden,
 }
 
 /// A claim, and where its resources are: in this order, beside what else of a claim is always needed.
@@ -110,6 +114,7 @@ impl State {
             present: BTreeSet::new(),
             unsettled: BTreeSet::new(),
             cut: None,
+            hidden: Hidden::default(),
         };
         for mut claim in claims {
             let slots = state.index.enter(&mut claim);
@@ -164,7 +169,7 @@ impl State {
 
     /// How many wait for a resource.
     pub fn queue_len(&self, name: &Name) -> usize {
-        self.index.named(name).map_or(0, Resource::queue_len)
+        self.index.named(name).map_or(0, Resource::queue_len) + self.hidden.waiting(name)
     }
 
     /// Who waits for a resource, in order of arrival.

@@ -43,7 +43,11 @@ impl State {
             return None;
         }
         let resources = || slots.as_slice().iter().map(|&slot| &self.index[slot]);
-        let position = resources().map(|resource| resource.before(claim.id) + 1).max().unwrap_or(1);
+        let names = claim.resources.as_slice().iter();
+        let positions = resources()
+            .zip(names)
+            .map(|(resource, name)| resource.before(claim.id) + self.hidden.ahead(name) + 1);
+        let position = positions.max().unwrap_or(1);
         let mut holders: Vec<ClaimId> = Vec::new();
         for holder in resources().flat_map(|resource| resource.holders.iter()) {
             if holders.len() == HOLDERS_NAMED {

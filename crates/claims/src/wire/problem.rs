@@ -23,12 +23,15 @@ pub struct Problem {
     detail: String,
     /// Names with values that are JSON already.
     members: Vec<(&'static str, String)>,
+    /// For readers that decode nothing else.
+    ascii: bool,
 }
 
 impl Problem {
     /// A problem with nothing but words.
     pub fn new(status: u16, title: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, retry_after: None, title, detail: detail.into(), members: Vec::new() }
+        let (detail, members) = (detail.into(), Vec::new());
+        Self { status, retry_after: None, title, detail, members, ascii: false }
     }
 
     /// Parameters that cannot be used; see [`Problem::blame`].
@@ -44,6 +47,11 @@ impl Problem {
     /// What it is, in a few words that say nothing about this case.
     pub fn title(&self) -> &'static str {
         self.title
+    }
+
+    /// What it is in this case, and what to do about it.
+    pub fn detail(&self) -> &str {
+        &self.detail
     }
 
     /// When to try again.
@@ -63,6 +71,19 @@ impl Problem {
     /// Adds a whole number.
     pub fn whole(mut self, name: &'static str, value: u64) -> Self {
         self.members.push((name, value.to_string()));
+        self
+    }
+
+    /// The same in the words of a data service: its code and message in front, all in ASCII.
+    pub fn in_words_of_ids(mut self, code: &str, message: Option<&str>) -> Self {
+        self.members.retain(|(name, _)| !matches!(*name, "code" | "message"));
+        let message = message.unwrap_or(&self.detail);
+        for (name, value) in [("message", message), ("code", code)] {
+            let mut json = String::new();
+            write_text(&mut json, value);
+            self.members.insert(0, (name, json));
+        }
+        self.ascii = true;
         self
     }
 
@@ -163,6 +184,11 @@ impl Problem {
 
     /// Writes the JSON object.
     pub fn write(&self, out: &mut String) {
+        if self.ascii {
+            let mut json = String::new();
+            Self { ascii: false, ..self.clone() }.write(&mut json);
+            return out.push_str(&crate::datasets::ascii(&json));
+        }
         out.push('{');
         for (name, value) in &self.members {
             write_text(out, name);

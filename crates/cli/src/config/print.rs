@@ -28,7 +28,7 @@ fn line(setting: &Arg, matches: &ArgMatches, origin: &str) -> String {
     let key = key(setting);
     let raw = matches.get_raw(setting.get_id().as_str());
     // What must not be shown in the help must not be shown here.
-    if setting.is_hide_env_values_set() {
+    if setting.is_hide_env_values_set() && raw.is_some() {
         return format!("# {key} = (a secret, {origin})");
     }
     let values: Option<Vec<String>> =

@@ -1,11 +1,13 @@
 //! How `run` and `once` end, besides with the exit code of what they ran.
 
+use crate::exit::Exit;
+
 /// The claim was lost, and what ran under it was stopped.
 pub(crate) const LOST: u8 = 121;
 /// The command line makes no sense.
-pub(crate) const USAGE: u8 = 64;
+pub(crate) const USAGE: u8 = Exit::Usage as u8;
 /// The server cannot be asked, or refuses.
-pub(crate) const UNAVAILABLE: u8 = 69;
+pub(crate) const UNAVAILABLE: u8 = Exit::Unavailable as u8;
 /// This system does not let us do our work.
 pub(crate) const SYSTEM: u8 = 71;
 /// The command is there, but cannot be run. As shells say it.

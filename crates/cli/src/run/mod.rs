@@ -13,6 +13,7 @@ mod child;
 pub(crate) mod code;
 pub(crate) mod guard;
 pub(crate) mod hold;
+pub(crate) mod home;
 mod lead;
 mod moment;
 mod order;

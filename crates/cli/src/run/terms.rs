@@ -1,7 +1,7 @@
 //! What `run` and `once` can be told, and the wish that follows from it.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use claims::claimant::Patience;
@@ -13,6 +13,8 @@ use tenure::{Place, Wish};
 
 use super::code::{self, Stop};
 use super::lead::Lead;
+use crate::credentials::Credentials;
+use crate::span::span;
 
 /// How long the server may take to answer somebody who does not wait.
 const TRY: Span = Span::from_secs(10);
@@ -20,12 +22,13 @@ const TRY: Span = Span::from_secs(10);
 /// What is the same for every way to run a command.
 #[derive(Args)]
 pub(crate) struct Terms {
-    /// The address of the server
-    #[arg(long, value_name = "URL", env = "TENURE_URL", default_value = "http://127.0.0.1:7117")]
-    at: String,
-    /// A file with the token to show (or the token itself in TENURE_TOKEN)
-    #[arg(long, value_name = "FILE", env = "TENURE_TOKEN_FILE")]
-    token_file: Option<PathBuf>,
+    /// Where the claim is kept: a server (http://…) or a store without one (sqlite:FILE, postgres://…,
+    /// mysql://…). If nothing is said, a file of yours serves this machine:
+    /// $XDG_STATE_HOME/tenure/claims.db (~/.local/state if that is not set)
+    #[arg(long, value_name = "URL", env = "TENURE_URL")]
+    at: Option<String>,
+    #[command(flatten)]
+    credentials: Credentials,
     /// Do not wait: if somebody else holds it, end
     #[arg(short = 'n', long = "nonblock", visible_alias = "nb", conflicts_with = "wait")]
     nonblock: bool,
@@ -54,14 +57,14 @@ pub(crate) struct Terms {
 
 impl Terms {
     pub(super) fn settings(&self) -> Result<Settings, Stop> {
-        let place = Place::parse(&self.at).map_err(|error| usage(&error))?;
-        let token = match &self.token_file {
-            Some(file) => Some(std::fs::read_to_string(file).map_err(|error| {
-                usage(&format!("cannot read the token in {}: {error}", file.display()))
-            })?),
-            None => std::env::var("TENURE_TOKEN").ok(),
+        let at = match &self.at {
+            Some(at) => at.clone(),
+            None => super::home::store()?,
         };
-        Ok(Settings { token, ..Settings::at(place) })
+        let place = Place::parse(&at).map_err(|error| usage(&error))?;
+        let token = self.credentials.token().map_err(|error| usage(&format!("{error:#}")))?;
+        let ca_file = self.credentials.ca_file.clone();
+        Ok(Settings { token, ca_file, ..Settings::at(place) })
     }
 
     pub(crate) fn lead(&self) -> Result<Lead, Stop> {
@@ -119,36 +122,4 @@ pub(crate) fn usage(error: &impl std::fmt::Display) -> Stop {
 
 fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
-}
-
-/// A span of time: `500ms`, `30s`, `2m`, `24h`, `7d`, or a number of seconds.
-pub(crate) fn span(text: &str) -> Result<Duration, String> {
-    let wrong = || "a span of time such as 500ms, 30s, 2m, 24h or 7d is wanted".to_owned();
-    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit_at);
-    let secs = match unit {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        "d" => 86400.0,
-        _ => return Err(wrong()),
-    };
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    Duration::try_from_secs_f64(number * secs).map_err(|_| wrong())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_are_read_with_their_units() {
-        for (text, millis) in [("500ms", 500), ("0", 0), ("1.5", 1500), ("2m", 120_000)] {
-            assert_eq!(span(text), Ok(Duration::from_millis(millis)), "{text}");
-        }
-        for wrong in ["", "s", "-1", "NaN", "inf", "1e99", "10 parsecs", "1us"] {
-            assert!(span(wrong).is_err(), "{wrong}");
-        }
-    }
 }

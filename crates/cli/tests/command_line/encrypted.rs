@@ -53,8 +53,13 @@ fn pass_on(client: StreamOwned<ServerConnection, TcpStream>, address: &str) -> s
         head.push(byte[0]);
     }
     let text = String::from_utf8_lossy(&head).replacen("\r\n", "\r\nconnection: close\r\n", 1);
+    let lower = text.to_lowercase();
+    let length = lower.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+    client.read_exact(&mut body)?;
     let mut server = TcpStream::connect(address)?;
     server.write_all(text.as_bytes())?;
+    server.write_all(&body)?;
     let mut answer = Vec::new();
     server.read_to_end(&mut answer)?;
     client.get_mut().write_all(&answer)?;
@@ -71,10 +76,12 @@ fn https_is_spoken_with_whom_the_ca_file_names_and_nobody_else() {
     let file = door.certificate.path().to_str().unwrap().to_owned();
     let run = |arguments: &[&str]| {
         let mut command = tenure(house.home.path());
-        Said::of(command.args(arguments).args(["--at", &url]).output().unwrap())
+        Said::of(command.args(arguments).env("TENURE_URL", &url).output().unwrap())
     };
     let text = run(&["claims", "--ca-file", &file]).good();
     assert!(text.contains("printer"), "{text}");
+    let text = run(&["run", "--ca-file", &file, "other", "--", "echo", "mine"]).good();
+    assert!(text.contains("mine"), "{text}");
     // Another authority, a wrong name, and no certificate at all.
     let other = Door::before(&house);
     let stranger = other.certificate.path().to_str().unwrap().to_owned();

@@ -107,3 +107,27 @@ fn administrator_s_token_of_this_machine_is_not_shown_to_another() {
     let err = house.run(&["revoke", "1", "--at", "http://locks.example:7117"]).bad(77);
     assert!(err.contains("wants a token"), "{err}");
 }
+
+#[test]
+fn colours_are_for_terminals_whose_owner_wants_them() {
+    let house = House::open();
+    let shown = |variable: Option<&str>| {
+        let bench = house.command(&[]);
+        let mut script = std::process::Command::new("script");
+        let line = format!(
+            "exec {} bench cycle --seconds 0.1 --warmup 1ms --connections 1",
+            crate::house::TENURE
+        );
+        script.args(["-qefc", &line, "/dev/null"]);
+        script.envs(bench.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        script.env("TERM", "xterm").env_remove("NO_COLOR").stdin(std::process::Stdio::null());
+        script.envs(variable.map(|value| ("NO_COLOR", value)));
+        Said::of(script.output().unwrap()).good()
+    };
+    let bold = "\x1b[1m";
+    assert!(shown(None).contains(bold));
+    assert!(shown(Some("")).contains(bold), "an empty one says nothing");
+    assert!(!shown(Some("1")).contains(bold));
+    let piped = house.run(&["bench", "cycle", "--seconds", "0.1", "--connections", "1"]).good();
+    assert!(!piped.contains('\x1b'), "{piped:?}");
+}

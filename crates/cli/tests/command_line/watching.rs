@@ -121,10 +121,11 @@ fn terminal_shows_a_table_that_is_taken_away_at_the_end() {
     let house = House::open();
     house.claim(r#"{"resource":"printer","ttl":600}"#);
     house.claim(r#"{"resource":"printer","ttl":600}"#);
-    // `script` gives the command a terminal of its own.
+    // `script` gives the command a terminal of its own. Without `exec` some shells stay between
+    // them, and end by the signal that the command heard.
     let watch = house.command(&["watch"]);
     let mut script = Command::new("script");
-    script.args(["-qefc", &format!("{} watch", crate::house::TENURE), "/dev/null"]);
+    script.args(["-qefc", &format!("exec {} watch", crate::house::TENURE), "/dev/null"]);
     script.envs(watch.get_envs().filter_map(|(name, value)| Some((name, value?))));
     script.env("TERM", "xterm").env_remove("NO_COLOR").current_dir(house.home.path());
     script.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -25,8 +25,12 @@ impl Server {
     }
 
     pub(crate) fn start_at(address: &str, data: &Path) -> Self {
+        Self::start_with(address, data, &[])
+    }
+
+    pub(crate) fn start_with(address: &str, data: &Path, flags: &[&str]) -> Self {
         let mut command = Command::new(TENURE);
-        command.args(["serve", "--listen", address, "--data"]).arg(data);
+        command.args(["serve", "--listen", address, "--data"]).arg(data).args(flags);
         let mut process = Process(command.stdout(Stdio::piped()).spawn().unwrap());
         let mut line = String::new();
         BufReader::new(process.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();

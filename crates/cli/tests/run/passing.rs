@@ -126,3 +126,48 @@ fn on_a_terminal_one_line_says_place_holder_and_time() {
     assert!(line.contains(&format!("pid {pid}) for ")), "{line:?}");
     assert!(rest.ends_with("\r\u{1b}[Kmine"), "{rest:?}");
 }
+
+/// `script` gives the shell line a terminal of its own, on which the test presses keys.
+fn on_a_terminal(house: &House, line: &str) -> (Running, std::process::ChildStdin) {
+    let tenure = house.tenure("run", &[]);
+    let variables: Vec<_> = tenure.get_envs().filter_map(|(k, v)| Some((k, v?))).collect();
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", line, "/dev/null"]).env("SHELL", "/bin/bash");
+    let mut running = Running::start(command.envs(variables).stdin(Stdio::piped()));
+    let keys = running.process.stdin.take().unwrap();
+    (running, keys)
+}
+
+#[test]
+fn ctrl_c_reaches_the_command_once() {
+    let house = House::open();
+    let script = "exec \"$T\" run r -- sh -c \
+        'trap \"echo interrupted\" INT; echo ready; until read line; do :; done; echo end $line'";
+    let (mut running, mut keys) = on_a_terminal(&house, script);
+    running.shown("ready");
+    keys.write_all(b"\x03").unwrap();
+    running.shown("interrupted");
+    keys.write_all(b"now\n").unwrap();
+    let rest = running.shown("end now");
+    assert!(!rest.contains("interrupted"), "{rest:?}");
+    assert_eq!(running.end().0, 0);
+    assert_eq!(house.count("r", "released"), 1);
+}
+
+#[test]
+fn ctrl_z_stops_the_whole_job_and_it_goes_on_where_it_was() {
+    let house = House::open();
+    // A shell with job control: without one, nobody could let it go on.
+    let script = "set -m; \"$T\" run r -- sh -c 'echo ready; read line; echo end $line'; \
+        echo stopped $?; read key; fg; echo code $?";
+    let (mut running, mut keys) = on_a_terminal(&house, script);
+    running.shown("ready");
+    keys.write_all(b"\x1a").unwrap();
+    running.shown("stopped 148");
+    assert_eq!(house.count("r", "active"), 1);
+    keys.write_all(b"\n").unwrap();
+    keys.write_all(b"now\n").unwrap();
+    running.shown("end now");
+    running.shown("code 0");
+    assert_eq!(house.count("r", "released"), 1);
+}

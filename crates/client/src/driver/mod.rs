@@ -53,6 +53,7 @@ mod running;
 mod sending;
 mod telling;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -80,6 +81,8 @@ pub struct Settings {
     pub place: Place,
     /// What to say to a server that lets in only whom it knows.
     pub token: Option<String>,
+    /// A file with the certificate authorities to trust (PEM), instead of those of the system.
+    pub ca_file: Option<PathBuf>,
     /// How many requests may be under way at once, those that the server holds aside.
     pub requests_max: usize,
     /// How many requests the server may hold at once; more claims than this poll for their turn.
@@ -94,6 +97,7 @@ impl Settings {
         Self {
             place,
             token: None,
+            ca_file: None,
             requests_max: 32,
             waits_max: 128,
             gather: Duration::from_millis(50),
@@ -172,7 +176,7 @@ pub(crate) type Teller = Box<dyn FnMut(&Told) + Send>;
 impl Driver {
     /// Starts its thread. Nothing is sent yet.
     pub fn start(settings: Settings) -> Result<Self, ConnectError> {
-        let exchange = Exchange::with(settings.place.clone(), settings.token.as_deref())?;
+        let exchange = Exchange::with(&settings)?;
         let place = settings.place.clone();
         Self::on_a_thread(place, Capabilities::SERVER, |inbox| {
             Ok(move || running::run(exchange, settings, inbox))
@@ -192,7 +196,7 @@ impl Driver {
 
     /// The same as [`Driver::start`], with the claims held by a keychain of this process.
     pub fn through(keychain: Keychain, settings: Settings) -> Result<Self, ConnectError> {
-        let exchange = Exchange::with(settings.place.clone(), settings.token.as_deref())?;
+        let exchange = Exchange::with(&settings)?;
         let place = settings.place.clone();
         let program = keychain.path();
         Self::on_a_thread(place, Capabilities::SERVER, |inbox| {

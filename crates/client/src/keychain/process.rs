@@ -21,9 +21,12 @@ pub(super) struct Process {
 impl Process {
     pub(super) fn start(keychain: &Keychain, settings: &Settings) -> io::Result<Self> {
         let mut command = Command::new(keychain.path());
-        command.arg("keychain").arg("--server").arg(settings.place.to_string());
+        command.arg("keychain").arg("--server").arg(settings.place.url());
         if let Some(silence) = keychain.max_silence {
             command.arg("--max-silence").arg(silence.as_secs_f64().to_string());
+        }
+        if let Some(file) = &settings.ca_file {
+            command.arg("--ca-file").arg(file);
         }
         if let Some(token) = &settings.token {
             command.env("TENURE_TOKEN", token);

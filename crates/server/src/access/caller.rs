@@ -19,6 +19,8 @@ pub(crate) enum Caller {
     Anybody,
     Administrator,
     Token(Arc<Token>),
+    /// Somebody who is logged on to a face, and can ask for no more than that offers.
+    User(Arc<str>),
 }
 
 impl Caller {
@@ -33,7 +35,7 @@ impl Caller {
     /// Whether the caller may do this to whatever there is.
     pub(crate) fn may_everything(&self, verb: Verb) -> bool {
         match self {
-            Self::Anybody => verb != Verb::Revoke,
+            Self::Anybody | Self::User(_) => verb != Verb::Revoke,
             Self::Administrator => true,
             Self::Token(token) => token.grants.allow_everything(verb),
         }
@@ -51,7 +53,7 @@ impl Caller {
     pub(crate) fn reads_only(&self) -> Option<Arc<Grants>> {
         match self {
             Self::Token(token) if !self.may_everything(Verb::Read) => Some(token.grants.clone()),
-            Self::Anybody | Self::Administrator | Self::Token(_) => None,
+            Self::Anybody | Self::Administrator | Self::Token(_) | Self::User(_) => None,
         }
     }
 
@@ -61,6 +63,7 @@ impl Caller {
             Self::Anybody => None,
             Self::Administrator => Some(ADMINISTRATOR),
             Self::Token(token) => Some(&token.name),
+            Self::User(name) => Some(name),
         }
     }
 
@@ -68,27 +71,32 @@ impl Caller {
     pub(crate) fn is_welcome(&self, config: &Config) -> bool {
         match (self, &config.tokens) {
             (Self::Token(token), Some(tokens)) => tokens.has(token, now()),
-            (Self::Anybody | Self::Administrator | Self::Token(_), _) => true,
+            (Self::Anybody | Self::Administrator | Self::Token(_) | Self::User(_), _) => true,
         }
     }
 
     fn grants(&self) -> Option<&Grants> {
         match self {
             Self::Token(token) => Some(&token.grants),
-            Self::Anybody | Self::Administrator => None,
+            Self::Anybody | Self::Administrator | Self::User(_) => None,
         }
     }
 }
 
 /// Finds out who asks. While tokens are off that is not even looked for.
 ///
-/// Whoever came with a password also gets it back, as it is written in an address.
+/// Whoever came with a password also gets it back, as it is written in an address. `session` is a
+/// token that came another way; the header counts more.
 pub(crate) fn authenticate(
     config: &Config,
     headers: &HeaderMap,
+    session: Option<&str>,
 ) -> Result<(Caller, Option<String>), Problem> {
     let Some(tokens) = &config.tokens else { return Ok((Caller::Anybody, None)) };
-    let credentials = Credentials::of(headers);
+    let credentials = match (Credentials::of(headers), session) {
+        (Credentials::Nothing, Some(session)) => Credentials::Bearer(session),
+        (credentials, _) => credentials,
+    };
     let Some(text) = credentials.token() else {
         return Err(Problem::new(
             401,

@@ -35,10 +35,12 @@ struct Follower<'a> {
     position: u64,
 }
 
-/// Follows the history until `stop`, and then to the end that it has at that moment.
+/// Says when it has `begun`, and follows the history until `stop`, and then to the end that it has at
+/// that moment.
 pub(crate) async fn follow(
     server: Arc<Server>,
     audit: Arc<Audit>,
+    begun: oneshot::Sender<()>,
     mut stop: oneshot::Receiver<()>,
 ) {
     let mut follower =
@@ -50,6 +52,8 @@ pub(crate) async fn follow(
             _ = &mut stop => return,
         }
     }
+    // Who is not there any more needs no word.
+    let _ = begun.send(());
     loop {
         // Only waiting is cut short: what is being told is told to the end.
         let stopping = tokio::select! {

@@ -3,6 +3,7 @@
 //! Made from the table of routes, the figures of this server and the schemas beside the wire types,
 //! so that it cannot tell of another server. Tests hold every answer against it.
 
+mod ids;
 mod operations;
 mod words;
 

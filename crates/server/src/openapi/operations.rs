@@ -3,6 +3,7 @@
 use claims::wire::schema::{handle, name, reference, status};
 use serde_json::{Value, json};
 
+use super::ids;
 use super::words::{body, header, json_of, path, query, responses, text_of};
 use crate::route::Route;
 
@@ -19,6 +20,14 @@ pub(super) fn of(route: Route<'_>) -> Value {
         Route::Ready => json!({ "get": ready() }),
         Route::Metrics => json!({ "get": metrics() }),
         Route::OpenApi => json!({ "get": openapi() }),
+        Route::IdsStatus => json!({ "get": ids::status() }),
+        Route::IdsPing => json!({ "get": ids::ping() }),
+        Route::IdsVersion => json!({ "get": ids::version() }),
+        Route::IdsLocks => json!({ "post": ids::lock() }),
+        Route::IdsLock(_) => json!({ "patch": ids::renew(), "delete": ids::release() }),
+        Route::IdsOperations => json!({ "post": ids::request() }),
+        Route::IdsWork => json!({ "post": ids::work() }),
+        Route::IdsJob(_) => json!({ "patch": ids::finish() }),
     }
 }
 
@@ -182,7 +191,7 @@ fn openapi() -> Value {
 }
 
 /// How a client says that it waits within the request.
-fn waiting() -> Vec<Value> {
+pub(super) fn waiting() -> Vec<Value> {
     let seconds = json!({ "type": "number", "minimum": 0 });
     vec![
         query("wait", seconds, "wait this many seconds to become a holder, as far as allowed"),

@@ -80,7 +80,7 @@ async fn revoke_by_number(
     let admin = Asked { caller: &Caller::Administrator, ..*asked };
     let asked = match asked.caller {
         Caller::Anybody if is_admin(asked)? => &admin,
-        Caller::Anybody | Caller::Administrator | Caller::Token(_) => asked,
+        Caller::Anybody | Caller::Administrator | Caller::Token(_) | Caller::User(_) => asked,
     };
     match (change, asked.caller) {
         (Change::Status(WishedStatus::Revoked), Caller::Administrator | Caller::Token(_)) => {

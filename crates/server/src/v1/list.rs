@@ -12,6 +12,8 @@ use crate::server::unavailable;
 
 /// How many claims are listed if nobody says.
 const LIMIT: usize = 10;
+/// The largest list. Shortened, it would look like the end of all claims; so more is refused.
+const LIST_BYTES_MAX: usize = 16 << 20;
 
 pub(crate) async fn list(asked: &Asked<'_>) -> Result<Answer, Problem> {
     let fields = Fields::parse(Media::Other, b"", asked.query)?;
@@ -34,9 +36,23 @@ pub(crate) async fn list(asked: &Asked<'_>) -> Result<Answer, Problem> {
             body.push(',');
         }
         write_claim(&mut body, &View { claim, place: None, base: asked.base, key: None, now });
+        if body.len() > LIST_BYTES_MAX {
+            return Err(too_large(nth));
+        }
     }
     body.push(']');
     Ok(json(StatusCode::OK, body))
+}
+
+/// The claims after this many are too much.
+fn too_large(fitting: usize) -> Problem {
+    let mib = LIST_BYTES_MAX >> 20;
+    let limit = fitting.max(1);
+    Problem::new(
+        400,
+        "The list is too large",
+        format!("{fitting} of these claims fill {mib} MiB: ask with limit={limit} and offset"),
+    )
 }
 
 /// The filter that the query asks for; none if nothing can pass it.

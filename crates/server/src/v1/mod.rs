@@ -28,7 +28,7 @@ use crate::audit::Act;
 use crate::server::{Server, unavailable};
 
 /// Runs a command; if it has patience, waits with it until the claim is granted.
-async fn submit(
+pub(crate) async fn submit(
     asked: &Asked<'_>,
     command: Command,
     patience: Option<Duration>,
@@ -69,7 +69,10 @@ async fn wait(
 }
 
 /// How long the client is ready to wait: `?wait=` or `Prefer: wait=`, at most what we allow.
-fn patience(asked: &Asked<'_>, fields: &Fields<'_>) -> Result<Option<Duration>, Problem> {
+pub(crate) fn patience(
+    asked: &Asked<'_>,
+    fields: &Fields<'_>,
+) -> Result<Option<Duration>, Problem> {
     let secs = match fields.get("wait").filter(|field| !field.is_null()) {
         Some(field) => Some(number(&field).filter(|secs| *secs >= 0.0).ok_or_else(|| {
             let mut problem = Problem::invalid();

@@ -56,7 +56,9 @@ impl Server {
                 self.disk.flip_back();
                 (Down::Corrupt, Restart::TryLater)
             }
-            Err(StoreError::Unavailable(_)) => (Down::Unavailable, Restart::TryLater),
+            Err(StoreError::Unavailable(_) | StoreError::Unknown(_)) => {
+                (Down::Unavailable, Restart::TryLater)
+            }
             Err(StoreError::Conflict) => {
                 return Err(Violation::of(
                     "nothing acknowledged is lost",

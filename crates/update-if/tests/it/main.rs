@@ -14,4 +14,6 @@ mod objects;
 mod original;
 mod race;
 mod random;
+#[path = "../servers/mod.rs"]
+mod servers;
 mod uses;

@@ -169,6 +169,24 @@ pub(super) fn problem() -> Value {
     ] {
         properties[blamed] = json!({ "type": "string" });
     }
+    // What is wrong with a request about datasets, or which of them is in the way of it.
+    for blamed in [
+        "datasetIds",
+        "datasetId",
+        "datafileId",
+        "type",
+        "call",
+        "count",
+        "operation",
+        "operations",
+        "owner",
+        "reason",
+        "data",
+        "max",
+        "failed",
+    ] {
+        properties[blamed] = json!({ "type": ["string", "integer"] });
+    }
     json!({
         "type": "object",
         "properties": properties,

@@ -3,6 +3,7 @@
 //! with every answer that the server's tests look at.
 
 mod answers;
+mod datasets;
 mod requests;
 
 use alloc::string::String;
@@ -26,6 +27,15 @@ pub fn schemas(renewals_max: usize) -> Map<String, Value> {
         ("Resource", answers::resource()),
         ("Health", answers::health()),
         ("Problem", answers::problem()),
+        ("ServiceStatus", datasets::service_status()),
+        ("NewDatasetLock", datasets::new_lock()),
+        ("DatasetLock", datasets::lock()),
+        ("Renewal", datasets::renewal()),
+        ("NewOperation", datasets::new_operation()),
+        ("Operation", datasets::operation()),
+        ("WorkWanted", datasets::work_wanted()),
+        ("Work", datasets::work()),
+        ("WorkDone", datasets::work_done()),
     ];
     all.into_iter().map(|(name, schema)| (name.into(), schema)).collect()
 }

@@ -1,0 +1,9 @@
+//! Claims in a database, used by real processes: servers that share it, and programs without a server.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod alone;
+mod house;
+mod postgres;
+#[path = "../../../update-if/tests/servers/mod.rs"]
+mod servers;
+mod together;

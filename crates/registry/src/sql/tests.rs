@@ -1,0 +1,71 @@
+//! What a decision reads does not grow with the queue or the history.
+
+use std::collections::BTreeSet;
+
+use claims::{
+    ClaimId, Command, Farewell, KeyHash, Limit, Name, Owner, Registration, Resources, Rules, Ttl,
+};
+use sqlx::{AssertSqlSafe, Row as _, Sqlite};
+
+use super::SqlStore;
+use super::load::{Subject, Wanted};
+use crate::store::Store;
+
+fn wish(nth: u64) -> Registration {
+    let mut key = [7; 16];
+    key[..8].copy_from_slice(&nth.to_le_bytes());
+    Registration {
+        key: KeyHash(key),
+        resources: Resources::one(Name::new("r").unwrap()),
+        limit: Limit::EXCLUSIVE,
+        ttl: Ttl::from_secs_f64(600.0).unwrap(),
+        data: None,
+    }
+}
+
+async fn register(store: &SqlStore<Sqlite>, nth: u64) -> ClaimId {
+    store.submit(Command::Register(wish(nth))).await.unwrap().unwrap().claim.id
+}
+
+fn wanted(claim: ClaimId) -> Wanted {
+    let names = BTreeSet::from([Name::new("r").unwrap()]);
+    Wanted { subject: Subject::Id(claim), names, depth: 2, place: true, number: false }
+}
+
+#[tokio::test]
+async fn decision_loads_the_same_however_long_the_queue_and_the_history_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = super::sqlite(directory.path().join("db"), Rules::default()).await.unwrap();
+    for nth in 0..50 {
+        let claim = register(&store, nth).await;
+        let owner = Owner { claim, key: wish(nth).key };
+        store.submit(Command::End(owner, Farewell::Release)).await.unwrap().unwrap();
+    }
+    let mut last = ClaimId(0);
+    for nth in 1_000..1_200 {
+        last = register(&store, nth).await;
+    }
+    let mut connection = store.desk.pool.acquire().await.unwrap();
+    let loaded = store.desk.load(&mut connection, &wanted(last)).await.unwrap();
+    // The holder, the first two in line, and the one that is asked about.
+    assert_eq!(loaded.claims.len(), 4);
+}
+
+#[tokio::test]
+async fn decision_searches_by_index_and_scans_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = super::sqlite(directory.path().join("db"), Rules::default()).await.unwrap();
+    let claim = register(&store, 1).await;
+    let question = store.desk.question(&wanted(claim)).into_sql();
+    let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", question.text));
+    let mut connection = store.desk.pool.acquire().await.unwrap();
+    let plan = sqlx::query(explain).fetch_all(&mut *connection).await.unwrap();
+    let steps: Vec<String> = plan.iter().map(|row| row.get(3)).collect();
+    // The row about the store is the only one of its table, and the head of the queue is read to its end.
+    let scans = steps.iter().filter(|step| {
+        step.starts_with("SCAN") && !step.contains("tenure_store") && !step.contains("head")
+    });
+    assert_eq!(scans.count(), 0, "{steps:#?}");
+    let searches = steps.iter().filter(|step| step.starts_with("SEARCH")).count();
+    assert!(searches >= 6, "{steps:#?}");
+}
