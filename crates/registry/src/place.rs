@@ -20,6 +20,18 @@ pub const SCHEMES: &[&str] = &[
     "mysql",
     #[cfg(feature = "mysql")]
     "mariadb",
+    #[cfg(feature = "etcd")]
+    "etcd",
+    #[cfg(feature = "object")]
+    "s3",
+    #[cfg(feature = "object")]
+    "az",
+    #[cfg(feature = "object")]
+    "gs",
+    #[cfg(feature = "object")]
+    "file",
+    #[cfg(feature = "object")]
+    "memory",
 ];
 
 /// Whether a URL is the address of a store, by how it begins.
@@ -36,7 +48,8 @@ fn scheme(url: &str) -> String {
 }
 
 /// Opens the store at an address: `sqlite:/var/lib/tenure/claims.db`, `postgres://user@host/database`,
-/// `mysql://user@host/database`. What must be there for it to work is made if it is not.
+/// `mysql://user@host/database`, `etcd://host,host,host/prefix`, `s3://bucket/prefix`, `az://…`, `gs://…`,
+/// `file:///directory`. What must be there for it to work is made if it is not.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]
@@ -61,6 +74,12 @@ async fn opened(url: String, rules: Rules) -> Result<Arc<dyn Store>, StoreError>
         "postgres" | "postgresql" => Arc::new(crate::sql::postgres(url, rules).await?),
         #[cfg(feature = "mysql")]
         "mysql" | "mariadb" => Arc::new(crate::sql::mysql(url, rules).await?),
+        #[cfg(feature = "etcd")]
+        "etcd" => Arc::from(crate::etcd::open(&url, rules).await?),
+        #[cfg(feature = "object")]
+        "s3" | "az" | "gs" | "file" | "memory" => {
+            Arc::from(crate::object::open(&url, rules).await?)
+        }
         _ => {
             let _ = rules;
             let known: Vec<String> = SCHEMES.iter().map(|scheme| format!("{scheme}:")).collect();
@@ -95,7 +114,14 @@ pub async fn open_restored(url: &str, rules: Rules) -> Result<Arc<dyn Store>, St
             store.begin_epoch().await?;
             Arc::new(store)
         }
-        // Any other says by itself that it has no epochs.
+        "etcd" | "s3" | "az" | "gs" | "file" | "memory" => {
+            return Err(StoreError::Unavailable(
+                "this store has its epoch in its address: add ?epoch=N, one more than ever before, \
+                 for everybody who uses it"
+                    .into(),
+            ));
+        }
+        // Any other says by itself that it is no store.
         _ => open(url, rules).await?,
     };
     Ok(store)

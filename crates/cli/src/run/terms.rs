@@ -23,7 +23,7 @@ const TRY: Span = Span::from_secs(10);
 #[derive(Args)]
 pub(crate) struct Terms {
     /// Where the claim is kept: a server (http://…) or a store without one (sqlite:FILE, postgres://…,
-    /// mysql://…). If nothing is said, a file of yours serves this machine:
+    /// mysql://…, etcd://…, s3://…, file:///DIRECTORY). If nothing is said, a file of yours serves this machine:
     /// $XDG_STATE_HOME/tenure/claims.db (~/.local/state if that is not set)
     #[arg(long, value_name = "URL", env = "TENURE_URL")]
     at: Option<String>,
