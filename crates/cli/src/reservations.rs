@@ -30,7 +30,7 @@ pub(crate) struct Reservations {
     /// Take every reservation that was not made here for a running one that was made elsewhere
     #[arg(long, env = "TENURE_CLOUDSHELL_FOREIGN_RESERVATIONS", default_value = "false", default_missing_value = "true", action = ArgAction::Set, num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
     cloudshell_foreign_reservations: bool,
-    /// Let everybody remove every service, as CloudShell does: then a lock can be taken from its owner
+    /// Let everybody remove every service, as CloudShell does: a lock can be taken from its owner
     #[arg(long, env = "TENURE_CLOUDSHELL_ANYBODY_REMOVES", default_value = "false", default_missing_value = "true", action = ArgAction::Set, num_args = 0..=1, require_equals = true, value_parser = parse_bool)]
     cloudshell_anybody_removes: bool,
 }

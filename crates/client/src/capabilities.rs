@@ -15,6 +15,8 @@ pub struct Capabilities {
     pub fence: bool,
     /// A dead holder is followed by the next.
     pub expiry: bool,
+    /// Others can see what a holder wrote down for them.
+    pub data: bool,
     /// What is promised.
     pub guarantee: Guarantee,
 }
@@ -39,6 +41,7 @@ impl Capabilities {
         several: true,
         fence: true,
         expiry: true,
+        data: true,
         guarantee: Guarantee::InTurn,
     };
 }
@@ -52,6 +55,7 @@ impl From<makeshift::Capabilities> for Capabilities {
             several: false,
             fence: there.fence,
             expiry: there.expiry,
+            data: false,
             guarantee: match there.guarantee {
                 makeshift::Guarantee::BestEffort => Guarantee::BestEffort,
                 makeshift::Guarantee::OneHolder => Guarantee::OneHolder,

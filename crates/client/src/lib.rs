@@ -146,6 +146,28 @@
 //!
 //! # Without a lock server
 //!
+//! With the features `sqlite`, `postgres` and `mysql` (on by default) the address may be that of a database:
+//! `sqlite:/path/claims.db`, `postgres://…` or `mysql://…`. Claims there can do everything, and whoever
+//! comes through a server over the same database contends with them.
+//!
+//! ```
+//! # #[cfg(feature = "sqlite")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let url = format!("sqlite:{}/claims.db", directory.path().display());
+//! use tenure::LockManager;
+//!
+//! let manager = LockManager::connect(&url)?; // such as sqlite:/var/lib/jobs/claims.db
+//! let claim = manager.claim("nightly").await?;
+//! assert!(manager.try_claim("nightly").await.is_err());
+//! claim.release().await?;
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "sqlite"))]
+//! # fn main() {}
+//! ```
+//!
 //! With the feature `makeshift` (on by default) the address may be that of a store: `mops+file:///dir`,
 //! `mops+s3://…`, `create+file:///dir`, `create+s3://…` (`az` and `gs` too) or
 //! `cloudshell://user@host:port/RESERVATION`. Such places can do less, and
@@ -172,6 +194,11 @@
 //! # #[cfg(not(feature = "makeshift"))]
 //! # fn main() {}
 //! ```
+//!
+//! # Data servers
+//!
+//! [`datasets`] locks sets of datasets, shared or exclusive, in this process or among several, and
+//! queues what is done with them in the background.
 //!
 //! # What else is true
 //!

@@ -174,13 +174,6 @@ impl Connecting {
             return Err(ConnectError::Version { version: self.version });
         }
         Ttl::new(clock::span(self.ttl))?;
-        #[cfg(feature = "makeshift")]
-        if makeshift::Makeshift::knows(&self.url) {
-            let place = makeshift::Makeshift::open(&self.url);
-            let place = place.map_err(|fault| ConnectError::Store(fault.to_string()))?;
-            let driver = Arc::new(Driver::start_without_server(place)?);
-            return Ok(LockManager { driver, ttl: self.ttl, timeout: self.timeout });
-        }
         let place = Place::parse(&self.url)?;
         let settings = Settings { token: self.token, ca_file: self.ca_file, ..Settings::at(place) };
         let driver = match self.keychain {

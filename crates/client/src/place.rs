@@ -73,8 +73,7 @@ impl Place {
     /// Reads an address such as `http://127.0.0.1:7117` or `https://locks.example/tenure/`, or that of a
     /// store, such as `sqlite:/var/lib/jobs/claims.db` or `postgres://jobs@db/jobs`.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
-        #[cfg(feature = "store")]
-        if registry::place::knows(url) {
+        if is_kept_elsewhere(url) {
             return Ok(Self { base: without_password(url), store: Some(url.to_owned()) });
         }
         let not_an_address = || ConnectError::NotAnAddress { url: url.to_owned() };
@@ -95,12 +94,6 @@ impl Place {
         }
         let path = uri.path().trim_end_matches('/');
         Ok(Self { base: format!("{scheme}://{authority}{path}"), store: None })
-    }
-
-    /// A place that is no lock server: only to be shown.
-    #[cfg(feature = "makeshift")]
-    pub(crate) fn elsewhere(shown: &str) -> Self {
-        Self { base: shown.to_owned(), store: None }
     }
 
     /// The whole address, to hand it on: unlike what is shown, it may have a password in it.
@@ -126,8 +119,21 @@ impl Place {
     }
 }
 
+/// Whether there is no lock server behind the address: a store of ours, or one that was not made for locking.
+fn is_kept_elsewhere(url: &str) -> bool {
+    #[cfg(feature = "store")]
+    if registry::place::knows(url) {
+        return true;
+    }
+    #[cfg(feature = "makeshift")]
+    if makeshift::Makeshift::knows(url) {
+        return true;
+    }
+    let _ = url;
+    false
+}
+
 /// An address as it may be shown: `postgres://user:***@host/database`.
-#[cfg(feature = "store")]
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));

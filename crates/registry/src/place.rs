@@ -48,8 +48,8 @@ fn scheme(url: &str) -> String {
 }
 
 /// Opens the store at an address: `sqlite:/var/lib/tenure/claims.db`, `postgres://user@host/database`,
-/// `mysql://user@host/database`, `etcd://host,host,host/prefix`, `s3://bucket/prefix`, `az://…`, `gs://…`,
-/// `file:///directory`. What must be there for it to work is made if it is not.
+/// `mysql://user@host/database`, `etcd://host,host/prefix`, `s3://bucket/prefix` (`az`, `gs` too) or
+/// `file:///var/lib/tenure/claims`. What must be there for it to work is made if it is not.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]
@@ -75,11 +75,9 @@ async fn opened(url: String, rules: Rules) -> Result<Arc<dyn Store>, StoreError>
         #[cfg(feature = "mysql")]
         "mysql" | "mariadb" => Arc::new(crate::sql::mysql(url, rules).await?),
         #[cfg(feature = "etcd")]
-        "etcd" => Arc::from(crate::etcd::open(&url, rules).await?),
+        "etcd" => crate::etcd::open(&url, rules).await?.into(),
         #[cfg(feature = "object")]
-        "s3" | "az" | "gs" | "file" | "memory" => {
-            Arc::from(crate::object::open(&url, rules).await?)
-        }
+        "s3" | "az" | "gs" | "file" | "memory" => crate::object::open(&url, rules).await?.into(),
         _ => {
             let _ = rules;
             let known: Vec<String> = SCHEMES.iter().map(|scheme| format!("{scheme}:")).collect();
@@ -114,14 +112,12 @@ pub async fn open_restored(url: &str, rules: Rules) -> Result<Arc<dyn Store>, St
             store.begin_epoch().await?;
             Arc::new(store)
         }
-        "etcd" | "s3" | "az" | "gs" | "file" | "memory" => {
+        // These are told in their address, where every server that uses them can read it.
+        _ if knows(url) => {
             return Err(StoreError::Unavailable(
-                "this store has its epoch in its address: add ?epoch=N, one more than ever before, \
-                 for everybody who uses it"
-                    .into(),
+                "a new epoch of this store begins with a higher epoch=N in its address".to_owned(),
             ));
         }
-        // Any other says by itself that it is no store.
         _ => open(url, rules).await?,
     };
     Ok(store)

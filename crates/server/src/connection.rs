@@ -1,6 +1,8 @@
 //! One connection, from its first request to its last.
 
 use std::convert::Infallible;
+use std::error::Error;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -96,14 +98,20 @@ where
     let mut connection = pin!(connection);
     tokio::select! {
         done = connection.as_mut() => {
-            let is_idle = done.as_ref().is_err_and(hyper::Error::is_timeout);
+            let is_late = done.as_ref().is_err_and(is_late);
             trace(done);
-            return if is_idle { Ending::Closed } else { Ending::HungUp };
+            return if is_late { Ending::Closed } else { Ending::HungUp };
         }
         () = server.closing() => connection.as_mut().graceful_shutdown(),
     }
     trace(connection.await);
     Ending::Closed
+}
+
+/// Whether a time-out ended a connection, and not its client.
+fn is_late(error: &hyper::Error) -> bool {
+    let io = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    error.is_timeout() || io.is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
 }
 
 /// Clients come and go: that is worth a line only to somebody who looks for it.

@@ -170,8 +170,18 @@ const ROWS: &[Row] = &[
             [403, 403, 200],
         )
     },
-    Row { prefix: "*", ..row("POST", "/ids/work", "/ids/work", "{}", "claim", [403, 403, 200]) },
-    row("PATCH", "/ids/work/{lock}", "/ids/work/{handle}", "{}", "claim", [403, 403, 204]),
+    Row {
+        prefix: "*",
+        ..row("POST", "/ids/work", "/ids/work", r#"{"owner":"x"}"#, "claim", [403, 403, 200])
+    },
+    row(
+        "PATCH",
+        "/ids/work/{lock}",
+        "/ids/work/{handle}",
+        r#"{"failed":[]}"#,
+        "claim",
+        [403, 403, 204],
+    ),
 ];
 
 const fn row(

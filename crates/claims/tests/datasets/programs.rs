@@ -14,8 +14,8 @@ use proptest::test_runner::{Config, RngSeed};
 use super::model::{FILE_DELAY, Key, Model, WRITE_DELAY};
 use super::tables::{at, short};
 
-const CASES: u32 = 4_000;
-const STEPS: usize = 120;
+const CASES: u32 = 3_000;
+const STEPS: usize = 100;
 
 #[derive(Debug, Clone)]
 enum Act {

@@ -34,6 +34,11 @@ impl Pursuit {
     pub(crate) fn begin(terms: &Terms, wish: Wish) -> Result<Self, Stop> {
         let driver =
             Driver::start(terms.settings()?).map_err(|error| super::terms::usage(&error))?;
+        let mut wish = wish;
+        // What nobody asked to be shown is left out where it cannot be.
+        if !driver.capabilities().data && !terms.names_data() {
+            wish.data = None;
+        }
         let (tell, news) = mpsc::unbounded_channel();
         let errand = driver.pursue(wish.clone(), move |told| drop(tell.send(told.clone())));
         let names: Vec<String> =
@@ -114,11 +119,12 @@ impl Pursuit {
         let place = self.driver.place();
         match timeout(ANSWER_WITHIN, self.driver.look_at(first)).await {
             Ok(Ok(_)) => None,
-            Ok(Err(problem)) => Some(format!(
+            Ok(Err(problem)) if place.to_string().starts_with("http") => Some(format!(
                 "{} could not be claimed: {problem}; start a server with `tenure serve`, or say where \
                  it is with --at",
                 self.what
             )),
+            Ok(Err(problem)) => Some(format!("{} could not be claimed: {problem}", self.what)),
             Err(_) => Some(format!("{} could not be claimed: {place} does not answer", self.what)),
         }
     }
@@ -129,7 +135,9 @@ impl Pursuit {
             Miss::Busy { .. } | Miss::TimedOut { problem: None } => {
                 Stop { code: self.conflict, said: None }
             }
-            Miss::TimedOut { problem: Some(problem) } | Miss::Refused(problem) => {
+            Miss::TimedOut { problem: Some(problem) }
+            | Miss::Refused(problem)
+            | Miss::Unable(problem) => {
                 Stop::because(code::UNAVAILABLE, format!("{what} could not be claimed: {problem}"))
             }
             Miss::NeverSure => Stop::because(

@@ -22,8 +22,9 @@ const TRY: Span = Span::from_secs(10);
 /// What is the same for every way to run a command.
 #[derive(Args)]
 pub(crate) struct Terms {
-    /// Where the claim is kept: a server (http://…) or a store without one (sqlite:FILE, postgres://…,
-    /// mysql://…, etcd://…, s3://…, file:///DIRECTORY). If nothing is said, a file of yours serves this machine:
+    /// Where the claim is kept: a server (http://…), a store without one (sqlite:FILE, postgres://…,
+    /// mysql://…, etcd://…, s3://…), or a place that was not made for locking (mops+file:///DIR,
+    /// create+s3://…, cloudshell://…). If nothing is said, a file of yours serves this machine:
     /// $XDG_STATE_HOME/tenure/claims.db (~/.local/state if that is not set)
     #[arg(long, value_name = "URL", env = "TENURE_URL")]
     at: Option<String>,
@@ -83,6 +84,11 @@ impl Terms {
         };
         wish.data = Some(self.data(command)?);
         Ok(wish)
+    }
+
+    /// Whether somebody said what others shall see.
+    pub(super) fn names_data(&self) -> bool {
+        self.data.is_some()
     }
 
     /// Whether what the command leaves running may go on.

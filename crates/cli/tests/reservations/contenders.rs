@@ -82,7 +82,7 @@ fn eight_processes_lose_nothing_though_answers_are_lost_and_the_server_is_killed
     assert!(!told.contains("Lost race"), "{told}");
     let lost =
         ["AddServiceToReservation", "RemoveServicesFromReservation"].map(|it| proxy.lost(it));
-    assert!(lost.iter().all(|&lost| lost > 0), "no answer was lost: {lost:?}");
+    assert!(lost.iter().all(|&lost| lost > 3), "too few answers were lost: {lost:?}");
     assert!(!Session::open(&house.reservations).details(&reservation).contains("<Service "));
 }
 
@@ -177,7 +177,8 @@ api = CloudShellAPISession('127.0.0.1', 'admin', 'admin', 'Global', port=port)
 r = api.CreateImmediateReservation('na\u{ef}ve & <co>', 'admin', 60).Reservation
 assert r.Status == 'Started' and r.Name == 'na\u{ef}ve & <co>', vars(r)
 owner = 'x \\'\"<&>\u{e4}\\n2'
-api.AddServiceToReservation(r.Id, 'Mutex Service', 'MUTEX', [AttributeNameValue('Mutex Owner', owner)])
+attributes = [AttributeNameValue('Mutex Owner', owner)]
+api.AddServiceToReservation(r.Id, 'Mutex Service', 'MUTEX', attributes)
 services = api.GetReservationDetails(r.Id).ReservationDescription.Services
 assert [(s.ServiceName, s.Alias) for s in services] == [('Mutex Service', 'MUTEX')], services
 assert [(a.Name, a.Value) for a in services[0].Attributes] == [('Mutex Owner', owner)]
@@ -185,7 +186,8 @@ api.SetServiceAttributesValues(r.Id, 'MUTEX', [AttributeNameValue('State', 'on')
 services = api.GetReservationDetails(r.Id, True).ReservationDescription.Services
 assert {a.Name: a.Value for a in services[0].Attributes} == {'Mutex Owner': owner, 'State': 'on'}
 api.WriteMessageToReservationOutput(r.Id, 'a message')
-other = CloudShellAPISession('127.0.0.1', domain='Global', token_id=api.authentication.xmlrpc_token, port=port)
+token = api.authentication.xmlrpc_token
+other = CloudShellAPISession('127.0.0.1', domain='Global', token_id=token, port=port)
 assert other.authentication.xmlrpc_token != api.authentication.xmlrpc_token
 try:
     other.AddServiceToReservation(r.Id, 'Mutex Service', 'MUTEX', [])

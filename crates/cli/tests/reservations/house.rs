@@ -2,8 +2,10 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 const TENURE: &str = env!("CARGO_BIN_EXE_tenure");
 
@@ -42,6 +44,13 @@ impl House {
     pub(crate) fn kill(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+
+    /// Asks the server to stop, and waits until it has.
+    pub(crate) fn stop(&mut self) -> ExitStatus {
+        let pid = Pid::from_raw(i32::try_from(self.process.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+        self.process.wait().unwrap()
     }
 
     /// Starts it again, at the same addresses.
@@ -88,7 +97,7 @@ fn start(home: &Path, flags: &[String], own: &str, face: &str) -> (Child, String
         out.read_line(&mut greeting).unwrap();
     }
     let mut addresses = greeting.lines().filter_map(|line| {
-        let (_, rest) = line.split_once("http://").filter(|_| !line.contains("curl"))?;
+        let (_, rest) = line.split_once("://").filter(|_| !line.contains("curl"))?;
         Some(rest.split('/').next().unwrap().to_owned())
     });
     let own = addresses.next().unwrap_or_else(|| panic!("{greeting:?}"));

@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use crate::face::{Line, Session};
 use crate::house::{House, tenure, until};
+use crate::python::python;
 
 /// What `tenure password` makes of a password.
 fn hashed(name: &str, password: &str) -> String {
@@ -104,6 +105,49 @@ fn beyond_the_loopback_users_and_encryption_are_demanded() {
     assert!(said.contains("--cloudshell-user") && said.contains("--tls-cert"), "{said}");
     let said = refused(&["--cloudshell-user", &hashed("jane", "x")]);
     assert!(!said.contains("--cloudshell-user") && said.contains("--tls-cert"), "{said}");
+}
+
+#[test]
+fn real_client_logs_on_over_an_encrypted_connection() {
+    let Some(mut python) = python() else { return };
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let [chain, key] = ["chain.pem", "key.pem"].map(|name| home.path().join(name));
+    std::fs::write(&chain, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let (chain, key) = (chain.to_str().unwrap(), key.to_str().unwrap());
+    let jane = hashed("jane", "hush");
+    let house = House::open(&["--tls-cert", chain, "--tls-key", key, "--cloudshell-user", &jane]);
+    let script = "
+import sys
+from cloudshell.api.cloudshell_api import *
+def log_on(password):
+    where = dict(port=int(sys.argv[1]), cloudshell_api_scheme='https')
+    return CloudShellAPISession('127.0.0.1', 'jane', password, **where)
+try:
+    log_on('wrong')
+    sys.exit('let in')
+except CloudShellAPIError as e:
+    assert e.code == '118', e
+api = log_on('hush')
+r = api.CreateImmediateReservation('r', 'jane', 1).Reservation
+assert r.Owner == 'jane'
+";
+    let port = house.reservations.rsplit(':').next().unwrap();
+    let output = python.args(["-c", script, port]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn server_stops_well_while_clients_are_connected() {
+    let mut house = House::open(&[]);
+    let mut session = Session::open(&house.reservations);
+    let reservation = session.reserve();
+    session.add(&reservation, "MUTEX", "a").good();
+    assert!(house.stop().success());
+    house.start_again();
+    drop(session.change_line());
+    assert!(session.details(&reservation).contains("Alias=\"MUTEX\""));
 }
 
 #[test]

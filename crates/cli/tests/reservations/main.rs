@@ -1,5 +1,5 @@
-//! Reservations, as the clients of CloudShell use them: the real server, and where it matters the real
-//! client.
+//! Reservations, as the clients of CloudShell use them: the real server, and where it matters the
+//! real client.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod face;

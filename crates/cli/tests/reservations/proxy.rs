@@ -1,4 +1,5 @@
-//! A way to the server that loses answers: the server has done what was asked, and nobody hears.
+//! A way to the server that loses answers to what succeeded: the server has done what was asked,
+//! and nobody hears.
 //!
 //! It never loses two answers to one session in a row, so that a client that sends three times gets
 //! one. While the server is away, it waits for it.
@@ -6,7 +7,6 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,8 @@ pub(crate) struct Proxy {
 
 #[derive(Default)]
 struct Fate {
-    answers: AtomicUsize,
-    /// By call: how many answers to it were lost.
-    lost: Mutex<HashMap<String, usize>>,
+    /// By call: how often it succeeded, and how many of these answers were lost.
+    told: Mutex<HashMap<String, (usize, usize)>>,
     /// Whether the last answer to a session was lost.
     unlucky: Mutex<HashMap<String, bool>>,
 }
@@ -46,21 +45,25 @@ impl Proxy {
     }
 
     pub(crate) fn lost(&self, call: &str) -> usize {
-        self.fate.lost.lock().unwrap().get(call).copied().unwrap_or(0)
+        self.fate.told.lock().unwrap().get(call).map_or(0, |(_, lost)| *lost)
     }
 }
 
 impl Fate {
-    /// Whether to lose an answer: each third, if the session had its last one.
-    fn loses(&self, call: &str, token: &str) -> bool {
-        let third = self.answers.fetch_add(1, Ordering::SeqCst) % 3 == 2;
+    /// Whether to lose an answer: every other success of a call, if the session had its last one.
+    fn loses(&self, call: &str, token: &str, answer: &[u8]) -> bool {
         let mut unlucky = self.unlucky.lock().unwrap();
-        let before = unlucky.get(token).copied().unwrap_or(false);
-        let loses = third && !before && !token.is_empty();
-        unlucky.insert(token.into(), loses);
-        if loses {
-            *self.lost.lock().unwrap().entry(call.into()).or_default() += 1;
+        let before = unlucky.insert(token.into(), false).unwrap_or(false);
+        let succeeded = String::from_utf8_lossy(answer).contains("Success=\"true\"");
+        if !succeeded || before || token.is_empty() {
+            return false;
         }
+        let mut told = self.told.lock().unwrap();
+        let (count, lost) = told.entry(call.into()).or_default();
+        *count += 1;
+        let loses = !count.is_multiple_of(2);
+        *lost += usize::from(loses);
+        unlucky.insert(token.into(), loses);
         loses
     }
 
@@ -86,7 +89,7 @@ fn carry(mut client: TcpStream, address: &str, fate: &Fate) {
                 fate.lost_with_the_server(token);
                 None
             }
-            Some(answer) => Some(answer).filter(|_| !fate.loses(&call, token)),
+            Some(answer) => Some(answer).filter(|answer| !fate.loses(&call, token, answer)),
         };
         if told.is_none_or(|answer| client.write_all(&answer).is_err()) {
             break;

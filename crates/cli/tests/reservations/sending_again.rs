@@ -3,8 +3,8 @@
 use crate::face::{Line, Session};
 use crate::house::House;
 
-/// A session that added MUTEX over a connection that carried nothing else, its reservation, and that
-/// connection.
+/// A session that added MUTEX over a connection that carried nothing else, its reservation, and
+/// that connection.
 fn holder(house: &House) -> (Session, String, Line) {
     let mut session = Session::open(&house.reservations);
     let reservation = session.reserve();

@@ -5,6 +5,7 @@ mod house;
 
 mod codes;
 mod contention;
+mod elsewhere;
 mod loss;
 mod once;
 mod passing;

@@ -1,6 +1,6 @@
 //! Dataset locks at a lock server, shared by all data servers that use it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -150,11 +150,10 @@ impl Distant {
 
     /// How these are locked now. None if that cannot be found out: then the claims have to tell.
     async fn look(&self, datasets: &[DatasetId]) -> Option<BTreeMap<DatasetId, Locked>> {
+        let different: BTreeSet<DatasetId> = datasets.iter().copied().collect();
         let mut looked = BTreeMap::new();
-        for &dataset in datasets {
-            if !looked.contains_key(&dataset) {
-                looked.insert(dataset, self.look_at(dataset).await?);
-            }
+        for dataset in different {
+            looked.insert(dataset, self.look_at(dataset).await?);
         }
         Some(looked)
     }

@@ -80,9 +80,9 @@ impl Storage for FileLocks {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let file = options.open(&path).map_err(|error| about(&path, error))?;
-        lock_description(&file, kind).map_err(|errno| match errno {
-            Errno::EAGAIN | Errno::EACCES => StorageError::AlreadyLocked,
-            errno => about(&path, errno.into()),
+        lock_description(&file, kind).map_err(|errno| match errno == Errno::EAGAIN {
+            true => StorageError::AlreadyLocked,
+            false => about(&path, errno.into()),
         })?;
         Ok(Some(Box::new(Both { directory, file })))
     }

@@ -71,6 +71,8 @@ impl Pursuit {
             Ok(resource) => resource.as_str().to_owned(),
             Err(problem) => return self.missed(Miss::Unable(problem)),
         };
+        // There is no queue, and nobody says more until it is decided.
+        (self.tell)(&Told::Waiting { position: None });
         let asked = asked(&wish);
         let given_up = AtomicBool::new(false);
         let mut claiming =
@@ -95,7 +97,7 @@ impl Pursuit {
 
     async fn hold(mut self, claimed: Claimed) {
         let fence = claimed.fence().map(Fence);
-        self.show(&claimed);
+        let mut deadline = self.show(&claimed);
         (self.tell)(&Told::Acquired { fence });
         let lost = loop {
             tokio::select! {
@@ -110,7 +112,13 @@ impl Pursuit {
                     Some(Input::Begin | Input::Answered(..) | Input::Wake) => {}
                     Some(Input::Release | Input::Signal) | None => break None,
                 },
-                () = tokio::time::sleep(LOOK_EVERY) => self.show(&claimed),
+                () = tokio::time::sleep(LOOK_EVERY) => {
+                    let now = self.show(&claimed);
+                    if now > deadline {
+                        (self.tell)(&Told::Renewed);
+                    }
+                    deadline = now;
+                }
             }
         };
         self.view.show(None, None);
@@ -126,14 +134,17 @@ impl Pursuit {
         (self.tell)(&Told::Ended(end));
     }
 
-    fn show(&self, claimed: &Claimed) {
+    /// Shows what is believed, and says until when.
+    fn show(&self, claimed: &Claimed) -> Moment {
+        let deadline = Moment::from_micros(claimed.deadline().as_micros());
         let lease = Lease {
             claim: ClaimId(0),
             fence: claimed.fence().map(Fence),
-            deadline: Moment::from_micros(claimed.deadline().as_micros()),
+            deadline,
             confirmed: true,
         };
         self.view.show(None, Some(lease));
+        deadline
     }
 
     fn missed(&mut self, miss: Miss) {

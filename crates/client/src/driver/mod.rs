@@ -176,6 +176,10 @@ pub(crate) type Teller = Box<dyn FnMut(&Told) + Send>;
 impl Driver {
     /// Starts its thread. Nothing is sent yet.
     pub fn start(settings: Settings) -> Result<Self, ConnectError> {
+        #[cfg(feature = "makeshift")]
+        if ::makeshift::Makeshift::knows(settings.place.url()) {
+            return Self::start_without_server(settings.place);
+        }
         let exchange = Exchange::with(&settings)?;
         let place = settings.place.clone();
         Self::on_a_thread(place, Capabilities::SERVER, |inbox| {
@@ -185,12 +189,11 @@ impl Driver {
 
     /// Starts its thread at a place without a lock server.
     #[cfg(feature = "makeshift")]
-    pub(crate) fn start_without_server(
-        place: ::makeshift::Makeshift,
-    ) -> Result<Self, ConnectError> {
-        let (shown, capabilities) = (Place::elsewhere(place.shown()), place.capabilities());
-        Self::on_a_thread(shown, capabilities.into(), |inbox| {
-            Ok(move || makeshift::run(place, inbox))
+    fn start_without_server(place: Place) -> Result<Self, ConnectError> {
+        let locks = ::makeshift::Makeshift::open(place.url());
+        let locks = locks.map_err(|fault| ConnectError::Store(fault.to_string()))?;
+        Self::on_a_thread(place, locks.capabilities().into(), |inbox| {
+            Ok(move || makeshift::run(locks, inbox))
         })
     }
 

@@ -71,3 +71,28 @@ fn silent_lock_server_is_an_error_of_its_own() {
     let error = manager.lock([1], LockType::Shared).get().unwrap_err();
     assert!(matches!(error, LockError::Claim(_)) && !error.is_busy(), "{error}");
 }
+
+#[test]
+fn who_may_not_look_is_refused_and_waits_all_the_same() {
+    let data = tempfile::tempdir().unwrap();
+    let file = server::TokenFile::within(data.path());
+    let grants = vec![claims::Grant::parse("claim:dataset/").unwrap()];
+    let now = tenure::datasets::now().wall;
+    let made = file.change(|list| list.create("ids", grants.into(), None, now));
+    let token = made.unwrap().unwrap();
+    let tokens = server::Tokens::open(file).unwrap();
+    let config = server::Config { tokens: Some(tokens.into()), ..server::Config::default() };
+    let house = House::with(claims::Rules::default(), config);
+    let connect = || {
+        let claims = tenure::LockManager::at(&house.url()).token(&token);
+        LockManager::sharing(claims.connect().unwrap())
+    };
+    let (here, there) = (connect(), connect());
+    let holder = here.lock([1, 2], LockType::Exclusive).get().unwrap();
+    let refused = there.lock([2], LockType::Shared).get().unwrap_err();
+    assert!(matches!(refused, LockError::Claim(_)) && refused.is_busy(), "{refused}");
+    let within = std::time::Duration::from_millis(50);
+    assert!(there.lock([2], LockType::Shared).within(within).get().unwrap_err().is_busy());
+    holder.release();
+    assert!(there.lock([2], LockType::Shared).within(LONG).get().is_ok());
+}

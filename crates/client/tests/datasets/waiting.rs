@@ -28,7 +28,7 @@ fn who_waits_is_served_when_the_holder_gives_back() {
     let writer = {
         let manager = manager.clone();
         std::thread::spawn(move || {
-            manager.lock([2, 3], LockType::Exclusive).within(LONG).get().unwrap()
+            manager.lock([2, 3], LockType::Exclusive).within(Duration::MAX).get().unwrap()
         })
     };
     wait_until(|| waiting(&manager, 2) == 1);

@@ -1,17 +1,18 @@
 //! One decision: load, run the engine, write. Again if somebody else was faster.
 
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 use claims::engine::{Needs, execute_part, sweep_part};
 use claims::{ClaimId, Command, Event, Name, Resources};
-use update_if::{Backend, Dialect, Value};
+use update_if::{Backend, Dialect};
 
 use super::Desk;
 use super::keep::changes;
 use super::load::{Loaded, Subject, Wanted};
-use super::statement::{Statement, begin, commit};
+use super::rows::draw;
+use super::statement::{begin, commit};
+use super::tell::called;
 use super::trouble::Trouble;
 use crate::store::Answer;
 
@@ -22,8 +23,6 @@ const HOPEFUL: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often more may have to be loaded: each time something was added by others meanwhile.
 const LOADS_MAX: usize = 64;
-/// How many claims' resources are remembered.
-const KNOWN_MAX: usize = 100_000;
 
 /// What is to be decided.
 #[derive(Debug, Clone)]
@@ -99,10 +98,7 @@ impl<DB: Backend> Desk<DB> {
         locked: bool,
     ) -> Result<Decided, Trouble> {
         let mut wanted = self.wanted(act);
-        let drawn = match (act, DB::DIALECT) {
-            (Act::Run(Command::Register(_)), Dialect::Mysql) => Some(draw::<DB>(on).await?),
-            _ => None,
-        };
+        let mut drawn = None;
         for _ in 0..LOADS_MAX {
             if locked {
                 self.lock(on, &wanted.names).await?;
@@ -121,6 +117,13 @@ impl<DB: Backend> Desk<DB> {
             if !missing.is_empty() {
                 self.make(on, &missing).await?;
                 continue;
+            }
+            if DB::DIALECT == Dialect::Mysql && wanted.number && loaded.subject.is_none() {
+                // Only now that nobody else can register here: numbers are places in the queue.
+                drawn = Some(match drawn {
+                    Some(drawn) => drawn,
+                    None => draw::<DB>(on).await?,
+                });
             }
             loaded.next_id = drawn.unwrap_or(loaded.next_id);
             match self.run(act, &loaded, wanted.depth) {
@@ -202,7 +205,7 @@ impl<DB: Backend> Desk<DB> {
             let changes = changes(loaded, &state, &events, stamp, &self.rules, DB::DIALECT)?;
             match DB::DIALECT {
                 Dialect::Postgres => {
-                    let at_once = self.write_at_once(on, changes, called(&events)).await;
+                    let at_once = self.write_at_once(on, changes, called(&events, loaded)).await;
                     at_once.map_err(
                         |trouble| if locked { trouble.before_commit() } else { trouble },
                     )?;
@@ -212,65 +215,6 @@ impl<DB: Backend> Desk<DB> {
         }
         Ok(Decided { answer, events })
     }
-
-    /// Keeps others away from these resources until the transaction ends.
-    async fn lock(&self, on: &mut DB::Connection, names: &BTreeSet<Name>) -> Result<(), Trouble> {
-        if DB::DIALECT == Dialect::Sqlite || names.is_empty() {
-            return Ok(());
-        }
-        let name = |name: &Name| Value::Bytes(name.as_str().as_bytes().to_vec());
-        let lock =
-            Statement::of(DB::DIALECT, "SELECT revision FROM tenure_resources WHERE name IN (")
-                .values(names.iter().map(name))
-                .text(") ORDER BY name FOR UPDATE");
-        lock.rows::<DB>(on, 1).await.map(drop)
-    }
-
-    /// Makes the rows of resources that nobody has used before.
-    async fn make(&self, on: &mut DB::Connection, names: &[&Name]) -> Result<(), Trouble> {
-        for name in names {
-            let (insert, or_not) = match DB::DIALECT {
-                Dialect::Sqlite | Dialect::Postgres => ("INSERT", " ON CONFLICT DO NOTHING"),
-                Dialect::Mysql => ("INSERT IGNORE", ""),
-            };
-            let make = Statement::of(DB::DIALECT, insert)
-                .text(
-                    " INTO tenure_resources (name, revision, fence, waiting, touched_at) VALUES (",
-                )
-                .bytes(name.as_str().as_bytes())
-                .text(", 0, 0, 0, 0)")
-                .text(or_not);
-            make.run::<DB>(on).await?;
-        }
-        Ok(())
-    }
-
-    /// It is kept: whoever waits for it is told.
-    fn decided(&self, decided: &Decided, took: Duration) {
-        if let Some(Ok(standing)) = &decided.answer {
-            let mut known = self.known.lock().expect("a lookup does not panic");
-            if known.len() >= KNOWN_MAX {
-                known.clear();
-            }
-            match &standing.claim.phase {
-                claims::Phase::Ended(_) => drop(known.remove(&standing.claim.id)),
-                claims::Phase::Waiting(_) | claims::Phase::Active(_) => {
-                    known.insert(standing.claim.id, standing.claim.resources.clone());
-                }
-            }
-        }
-        if decided.events.is_empty() {
-            return;
-        }
-        let mut commits = self.commits.lock().expect("counting does not panic");
-        commits.kept(usize::from(decided.answer.is_some()));
-        commits.synced(claims::Span::from_micros(took.as_micros() as u64));
-        drop(commits);
-        self.written.send_modify(|count| *count += 1);
-        for claim in decided.events.iter().filter_map(concerns_a_waiter) {
-            self.waits.wake(claim);
-        }
-    }
 }
 
 /// What came of a run, before it is kept.
@@ -279,42 +223,6 @@ struct Ran {
     events: Vec<Event>,
     state: claims::State,
     stamp: claims::Stamp,
-}
-
-/// A number for a new claim, where the database gives it with a statement of its own.
-async fn draw<DB: Backend>(on: &mut DB::Connection) -> Result<u64, Trouble> {
-    Statement::of(DB::DIALECT, "INSERT INTO tenure_ids VALUES (NULL)").run::<DB>(on).await?;
-    let ask = Statement::of(DB::DIALECT, "SELECT CAST(LAST_INSERT_ID() AS SIGNED)");
-    let rows = ask.rows::<DB>(on, 1).await?;
-    rows.first().map_or(Ok(0), |row| row.count(0))
-}
-
-/// A claim whose claimant may be waiting for this event.
-fn concerns_a_waiter(event: &Event) -> Option<ClaimId> {
-    match event {
-        Event::Called { claim, .. }
-        | Event::Ended { claim, .. }
-        | Event::Activated { claim, .. } => Some(*claim),
-        Event::Registered { .. }
-        | Event::Seen { .. }
-        | Event::CalledOff { .. }
-        | Event::PassedOver { .. }
-        | Event::Renewed { .. }
-        | Event::Appointed { .. }
-        | Event::Forgotten { .. }
-        | Event::Resumed
-        | Event::EpochBegan { .. } => None,
-    }
-}
-
-/// What other processes are told: whose turn it is, and who may wait no longer.
-fn called(events: &[Event]) -> Option<String> {
-    let told = events.iter().filter(|event| !matches!(event, Event::Activated { .. }));
-    let ids: Vec<String> =
-        told.filter_map(concerns_a_waiter).map(|claim| claim.0.to_string()).collect();
-    let text = ids.join(" ");
-    // A notice has at most 8000 bytes; those who are left out look by themselves, a little later.
-    (!text.is_empty()).then(|| text.chars().take(7_900).collect())
 }
 
 fn lane(name: &Name) -> usize {

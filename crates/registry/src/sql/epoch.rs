@@ -1,6 +1,7 @@
 //! A new epoch, after a restore from a backup: every later number is above any before (rule 8).
 
-use claims::{Epoch, Event};
+use claims::engine::begin_epoch;
+use claims::{ClaimId, Counters, Epoch, Fence, State};
 use update_if::{Backend, Dialect};
 
 use super::keep::batch;
@@ -8,9 +9,6 @@ use super::statement::{Statement, begin, commit};
 use super::trouble::Trouble;
 use super::{Desk, SqlStore};
 use crate::error::StoreError;
-
-/// Numbers below this many bits belong to one epoch.
-const EPOCH_SHIFT: u32 = 40;
 
 impl<DB: Backend> SqlStore<DB> {
     /// Begins a new epoch.
@@ -35,29 +33,35 @@ impl<DB: Backend> Desk<DB> {
              tenure_store"
         );
         let rows = Statement::of(dialect, &ask).rows::<DB>(&mut transaction, 3).await?;
-        let mut greatest = 0;
+        let mut given = (0, 0);
         for row in &rows {
-            greatest = row.count(0)?.max(row.count(1)?).max(row.count(2)?);
+            given = (row.count(0)?, row.count(1)?.max(row.count(2)?));
         }
-        let used_up = || Trouble::Refused("all epochs are used up: use a new database".to_owned());
-        let epoch = u32::try_from((greatest >> EPOCH_SHIFT) + 1).ok();
-        let epoch = epoch.and_then(Epoch::from_number).ok_or_else(used_up)?;
-        let floor = i64::from(epoch.number()) << EPOCH_SHIFT;
+        let (next_claim, next_fence) = (ClaimId(given.0 + 1), Fence(given.1 + 1));
+        let counters = Counters { epoch: Epoch::default(), next_claim, next_fence };
+        let mut state = State::restore(self.rules.clone(), counters, []);
+        let stamp = self.now(&mut transaction).await?;
+        let mut events = Vec::new();
+        if !begin_epoch(&mut state, stamp, &mut events) {
+            let why = "all epochs are used up: use a new database";
+            return Err(Trouble::Refused(why.to_owned()));
+        }
+        let next = state.counters();
+        let (floor, last) = (next.next_fence.0 as i64 - 1, next.next_claim.0 as i64 - 1);
         let raise = Statement::of(dialect, "UPDATE tenure_store SET fence_floor = ").int(floor);
-        raise.text(", next_id = ").int(floor + 1).run::<DB>(&mut transaction).await?;
+        raise.text(", next_id = ").int(last + 1).run::<DB>(&mut transaction).await?;
         match dialect {
             Dialect::Sqlite => {}
             Dialect::Postgres => {
-                let raise = Statement::of(dialect, "SELECT setval('tenure_ids', ").int(floor);
+                let raise = Statement::of(dialect, "SELECT setval('tenure_ids', ").int(last);
                 raise.text(")").run::<DB>(&mut transaction).await?;
             }
             Dialect::Mysql => {
-                let raise = Statement::of(dialect, "INSERT INTO tenure_ids VALUES (").int(floor);
+                let raise = Statement::of(dialect, "INSERT INTO tenure_ids VALUES (").int(last);
                 raise.text(")").run::<DB>(&mut transaction).await?;
             }
         }
-        let stamp = self.now(&mut transaction).await?;
-        self.write(&mut transaction, vec![batch(&[Event::EpochBegan { epoch }], stamp)?]).await?;
+        self.write(&mut transaction, vec![batch(&events, stamp)?]).await?;
         commit(transaction).await
     }
 }

@@ -130,7 +130,7 @@ impl<DB: Backend> Desk<DB> {
 fn number(dialect: Dialect, next: i64) -> Statement {
     let new = "(SELECT seq, SUM(events) OVER (ORDER BY seq) - events AS ahead FROM (SELECT seq, events \
                FROM tenure_batches WHERE position IS NULL ORDER BY seq LIMIT ";
-    let ask = match dialect {
+    match dialect {
         Dialect::Mysql => {
             let ask =
                 Statement::of(dialect, "UPDATE tenure_batches b JOIN ").text(new).int(AT_ONCE);
@@ -142,6 +142,5 @@ fn number(dialect: Dialect, next: i64) -> Statement {
             let ask = ask.text(&format!(" + {whole} FROM ")).text(new).int(AT_ONCE);
             ask.text(") AS raw) AS n WHERE tenure_batches.seq = n.seq")
         }
-    };
-    ask
+    }
 }

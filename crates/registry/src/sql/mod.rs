@@ -12,6 +12,7 @@
 //! Time is the database's (`timeline.rs`). Nobody is granted anything behind its back: a waiter whose
 //! turn comes is called, and the process that waits for it (`wait.rs`) asks on its behalf.
 
+mod change;
 mod decide;
 mod epoch;
 mod forget;
@@ -24,12 +25,14 @@ mod mysql;
 mod notice;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod rows;
 mod schema;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod statement;
 mod store;
 mod sweep;
+mod tell;
 #[cfg(all(test, feature = "sqlite"))]
 mod tests;
 mod timeline;

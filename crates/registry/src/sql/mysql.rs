@@ -16,6 +16,7 @@ use crate::error::StoreError;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const CONNECTIONS: u32 = 16;
+const TRIES: usize = 20;
 
 /// Opens the store in a database.
 pub(crate) async fn open(url: String, rules: Rules) -> Result<SqlStore<MySql>, StoreError> {
@@ -38,14 +39,31 @@ pub(crate) async fn open(url: String, rules: Rules) -> Result<SqlStore<MySql>, S
 async fn settle_in(connection: &mut MySqlConnection) -> Result<(), sqlx::Error> {
     connection.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
     connection.execute("SET SESSION innodb_lock_wait_timeout = 5").await?;
-    let ask = Statement::of(Dialect::Mysql, "SHOW GLOBAL STATUS LIKE 'Uptime'");
     let unclear = |trouble: Trouble| sqlx::Error::Protocol(format!("{trouble:?}"));
-    let rows = ask.rows::<MySql>(connection, 2).await.map_err(unclear)?;
-    let uptime = rows.first().and_then(|row| row.text(1)).and_then(|text| text.parse().ok());
-    let uptime: u64 = uptime.unwrap_or(0);
-    let set = format!(
-        "SET @tenure_started = CAST((UNIX_TIMESTAMP(SYSDATE()) - {uptime}) * 1000000 AS SIGNED)"
-    );
-    connection.execute(AssertSqlSafe(set)).await?;
-    Ok(())
+    let started = started(connection).await.map_err(unclear)?;
+    let set = AssertSqlSafe(format!("SET @tenure_started = {started}"));
+    connection.execute(set).await.map(drop)
+}
+
+/// When the server started, in microseconds. It only says for how long it has been up, so the time is
+/// taken before and after: if somebody slept in between, it is asked again.
+async fn started(on: &mut MySqlConnection) -> Result<i64, Trouble> {
+    let clock = "SELECT CAST(UNIX_TIMESTAMP(SYSDATE()) AS SIGNED)";
+    let clock = || Statement::of(Dialect::Mysql, clock);
+    for _ in 0..TRIES {
+        let before = clock().rows::<MySql>(on, 1).await?;
+        let ask = Statement::of(Dialect::Mysql, "SHOW GLOBAL STATUS LIKE 'Uptime'");
+        let rows = ask.rows::<MySql>(on, 2).await?;
+        let after = clock().rows::<MySql>(on, 1).await?;
+        let uptime = rows.first().and_then(|row| row.text(1)).and_then(|text| text.parse().ok());
+        let (Some(uptime), Some(before), Some(after)) = (uptime, before.first(), after.first())
+        else {
+            continue;
+        };
+        let (before, after, uptime): (i64, i64, i64) = (before.int(0)?, after.int(0)?, uptime);
+        if after - before <= 1 {
+            return Ok((before - uptime) * 1_000_000);
+        }
+    }
+    Err(Trouble::Away("the database does not say when it started".to_owned()))
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use claims::{ClaimId, Rules};
-use sqlx::Postgres;
 use sqlx::pool::PoolOptions;
-use sqlx::postgres::{PgConnectOptions, PgListener, PgPool};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgListener, PgPool};
+use sqlx::{Executor, Postgres};
 use tokio::sync::mpsc;
 
 use super::SqlStore;
@@ -26,10 +26,18 @@ pub(crate) async fn open(url: String, rules: Rules) -> Result<SqlStore<Postgres>
     let options: PgConnectOptions = url.parse().map_err(away)?;
     let options = options.application_name("tenure");
     let pool = PoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(CONNECT);
+    let pool = pool.after_connect(|connection, _| Box::pin(settle_in(connection)));
     let pool = pool.test_before_acquire(false).connect_with(options).await.map_err(away)?;
     let (tell, heard) = mpsc::unbounded_channel();
     tokio::spawn(listen(pool.clone(), tell));
     SqlStore::open(pool, rules, Bell::told_by(heard, LOOK)).await
+}
+
+/// No answer before it is durable, whatever the database does for others.
+async fn settle_in(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let durable = "SELECT set_config('synchronous_commit', 'on', false) WHERE \
+                   current_setting('synchronous_commit') = 'off'";
+    connection.execute(durable).await.map(drop)
 }
 
 /// Passes on what other processes tell, for as long as somebody wants to hear it.

@@ -1,5 +1,7 @@
 //! What a decision reads does not grow with the queue or the history.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 use std::collections::BTreeSet;
 
 use claims::{

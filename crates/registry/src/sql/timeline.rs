@@ -16,7 +16,7 @@ use super::statement::{Statement, begin, commit};
 use super::trouble::Trouble;
 
 /// When a database says it started may differ a little from one connection to the next.
-const SAME_START: i64 = 2_000_000;
+const SAME_START: i64 = 5_000_000;
 
 /// The row about the store itself.
 #[derive(Resource)]

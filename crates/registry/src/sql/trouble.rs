@@ -28,6 +28,7 @@ impl Trouble {
     }
 
     /// An error of a commit, or of a statement that is a transaction.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever else it is, nobody knows")]
     pub(super) fn of<DB: Backend>(error: sqlx::Error) -> Self {
         let why = error.to_string();
         match &error {
@@ -58,7 +59,11 @@ impl Trouble {
     pub(super) fn before_commit(self) -> Self {
         match self {
             Self::Unknown(why) => Self::Away(why),
-            other => other,
+            other @ (Self::Again(_)
+            | Self::Away(_)
+            | Self::Refused(_)
+            | Self::Corrupt(_)
+            | Self::Restarted) => other,
         }
     }
 

@@ -42,16 +42,28 @@ pub(crate) async fn sqlite() -> House {
 
 /// A schema of its own.
 pub(crate) async fn postgres() -> House {
-    let socket = servers::postgres();
-    let at = |schema: &str| {
-        let host = encoded(socket);
-        format!("postgres://postgres@localhost/postgres?host={host}&sslmode=disable{schema}")
-    };
     let name = fresh();
-    let mut connection = patiently(|| async { PgConnection::connect(&at("")).await }).await;
-    connection.execute(AssertSqlSafe(format!("CREATE SCHEMA {name}"))).await.unwrap();
+    on_postgres(format!("CREATE SCHEMA {name}")).await;
+    House { url: postgres_at("postgres", &format!("&options[search_path]={name}")), _files: None }
+}
+
+/// A whole database, for a test that breaks connections.
+pub(crate) async fn postgres_database() -> House {
+    let name = fresh();
+    on_postgres(format!("CREATE DATABASE {name}")).await;
+    House { url: postgres_at(&name, ""), _files: None }
+}
+
+fn postgres_at(name: &str, options: &str) -> String {
+    let host = encoded(servers::postgres());
+    format!("postgres://postgres@localhost/{name}?host={host}&sslmode=disable{options}")
+}
+
+async fn on_postgres(sql: String) {
+    let url = postgres_at("postgres", "");
+    let mut connection = patiently(|| async { PgConnection::connect(&url).await }).await;
+    connection.execute(AssertSqlSafe(sql)).await.unwrap();
     connection.close().await.unwrap();
-    House { url: at(&format!("&options[search_path]={name}")), _files: None }
 }
 
 pub(crate) async fn mariadb() -> House {

@@ -93,6 +93,34 @@ on_each! {
         assert_eq!(fences.len(), 30, "every grant has a fence of its own");
     }
 
+    /// Rule 2: whoever asks after another was told where it stands stands behind it, whichever process
+    /// it asks.
+    async fn newcomer_stands_behind_everybody_who_was_told(house) {
+        let stores = [open(&house).await, open(&house).await, open(&house).await];
+        register(&stores[0], 0, "r").await;
+        let clock = Arc::new(AtomicUsize::new(0));
+        let askers = (1..=6_u64).map(|nth| {
+            let (store, clock) = (stores[nth as usize % 3].clone(), clock.clone());
+            tokio::spawn(async move {
+                let mut told = Vec::new();
+                for round in 0..10 {
+                    let asked = clock.fetch_add(1, Ordering::SeqCst);
+                    let (standing, _) = register(&store, 100 * nth + round, "r").await;
+                    told.push((asked, clock.fetch_add(1, Ordering::SeqCst), standing.claim.id));
+                }
+                told
+            })
+        });
+        let mut told = Vec::new();
+        for asker in askers.collect::<Vec<_>>() {
+            told.extend(asker.await.unwrap());
+        }
+        for &(_, answered, first) in &told {
+            let later = told.iter().filter(|&&(asked, ..)| asked > answered);
+            assert!(later.map(|&(.., id)| id).all(|id| id > first), "{told:?}");
+        }
+    }
+
     /// Rule 8: what is forgotten is not begun anew.
     async fn fences_rise_over_forgotten_resources(house) {
         let rules = Rules { retain: Span::ZERO, ..Rules::default() };
@@ -187,16 +215,15 @@ on_each! {
 /// A connection that breaks at any moment leaves neither a ghost nor two holders.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_connections_are_no_ones_loss() {
-    let house = house::postgres().await;
+    let house = house::postgres_database().await;
     let store = open(&house).await;
     let breaks = tokio::spawn(async move {
         loop {
             // One of this test's connections at a time, wherever it is just then.
             house
                 .execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = \
-                     'tenure' AND pid <> pg_backend_pid() AND query LIKE '%tenure_%' \
-                     ORDER BY random() LIMIT 1",
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = \
+                     current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1",
                 )
                 .await;
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -31,11 +31,18 @@ const RUBBISH: &[(&str, &str, &str)] = &[
     ("POST", "/ids/operations", r#"{"operation":"WRITE","datasetId":-1}"#),
     ("POST", "/ids/operations", r#"{"operation":"WRITE","datasetId":1,"datafileId":"x"}"#),
     ("POST", "/ids/operations", r#"{"operation":"WRITE","datasetId":1,"data":[]}"#),
-    ("POST", "/ids/work", r#"{"max":65}"#),
-    ("POST", "/ids/work", r#"{"operations":"EAT"}"#),
-    ("POST", "/ids/work", r#"{"operations":["EAT"]}"#),
+    ("POST", "/ids/operations", r#"{"operation":"WRITE","datasetId":1,"prepare":"x"}"#),
+    ("POST", "/ids/operations?operation=WRITE&datasetId=%2B1", ""),
+    ("POST", "/ids/work", "{}"),
+    ("POST", "/ids/work", "7"),
+    ("POST", "/ids/work", r#"{"owner":"x","max":65}"#),
+    ("POST", "/ids/work", r#"{"owner":"x","max":null}"#),
+    ("POST", "/ids/work", r#"{"owner":"x","operations":"EAT"}"#),
+    ("POST", "/ids/work", r#"{"owner":"x","operations":["EAT"]}"#),
+    ("PATCH", "/ids/locks/1.0123456789012345678901", "{}"),
     ("PATCH", "/ids/work/1.0123456789012345678901", r#"{"failed":{}}"#),
     ("PATCH", "/ids/work/1.0123456789012345678901", r#"{"failed":[{"id":1}]}"#),
+    ("PATCH", "/ids/work/1.0123456789012345678901", r#"{"failed":[{"id":-1,"reason":"x"}]}"#),
 ];
 
 #[tokio::test]
@@ -65,7 +72,8 @@ async fn locks_that_nobody_has_are_not_found() {
             if method == "DELETE" && path.contains("work") {
                 continue;
             }
-            let told = house.ask(method, path, "{}").await.is(404).json();
+            let body = if path.contains("work") { r#"{"failed":[]}"# } else { r#"{"ttl":1}"# };
+            let told = house.ask(method, path, body).await.is(404).json();
             assert_eq!(told["code"], "NotFoundException");
         }
     }

@@ -134,11 +134,11 @@ async fn worker_is_given_what_it_can_do_and_no_more() {
         let told = house.ask("POST", "/ids/work", body).await.is(200).json();
         told["jobs"].as_array().unwrap().len()
     };
-    assert_eq!(take(r#"{"operations":["ARCHIVE"]}"#).await, 0);
-    assert_eq!(take(r#"{"operations":["WRITE","ARCHIVE"],"max":3}"#).await, 1);
-    assert_eq!(take("{}").await, 1);
-    assert_eq!(take(r#"{"max":3}"#).await, 3);
-    assert_eq!(take(r#"{"max":64}"#).await, 1);
+    assert_eq!(take(r#"{"owner":"w","operations":["ARCHIVE"]}"#).await, 0);
+    assert_eq!(take(r#"{"owner":"w","operations":["WRITE","ARCHIVE"],"max":3}"#).await, 1);
+    assert_eq!(take(r#"{"owner":"w"}"#).await, 1);
+    assert_eq!(take(r#"{"owner":"w","max":3}"#).await, 3);
+    assert_eq!(take(r#"{"owner":"w","max":64}"#).await, 1);
 }
 
 #[tokio::test]

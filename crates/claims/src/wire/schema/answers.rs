@@ -182,6 +182,7 @@ pub(super) fn problem() -> Value {
         "owner",
         "reason",
         "data",
+        "prepare",
         "max",
         "failed",
     ] {

@@ -2,10 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::requests::ttl;
 use crate::datasets::{Call, LockType, Operation, Requested};
 
 /// More than any id, and exact in every JSON reader.
 const ID_MAX: u64 = (1 << 53) - 1;
+
+/// Numbers with commas between them, as clients of a data service send them.
+const LISTED: &str = "^ *([0-9]{1,15} *(, *[0-9]{1,15} *){0,255})?$";
 
 fn id() -> Value {
     json!({ "type": "integer", "minimum": 0, "maximum": ID_MAX })
@@ -36,16 +40,6 @@ fn requested() -> Value {
     let all = Operation::ALL.map(Operation::requested);
     let all = all.into_iter().chain([Requested::WriteThenArchive]).map(Requested::as_str);
     json!({ "enum": all.collect::<alloc::vec::Vec<_>>() })
-}
-
-fn ttl() -> Value {
-    json!({
-        "type": "number",
-        "minimum": 0,
-        "maximum": 1_000_000_000,
-        "default": 60,
-        "description": "how many seconds the lock lasts without renewal",
-    })
 }
 
 /// An object with exactly these members; those whose name ends with `?` may be left out.
@@ -110,7 +104,12 @@ pub(super) fn new_lock() -> Value {
     let mut schema = json!({
         "type": "object",
         "properties": {
-            "datasetIds": { "type": "array", "items": id(), "maxItems": 256 },
+            "datasetIds": {
+                "anyOf": [
+                    { "type": "array", "items": id(), "maxItems": 256 },
+                    { "type": "string", "pattern": LISTED },
+                ],
+            },
             "type": lock_type(),
             "call": { "enum": calls, "description": "takes the lock that this call takes" },
             "ttl": ttl(),
@@ -141,7 +140,7 @@ pub(super) fn lock() -> Value {
 }
 
 pub(super) fn renewal() -> Value {
-    json!({ "type": "object", "properties": { "ttl": ttl() } })
+    json!({ "type": "object", "properties": { "ttl": ttl() }, "required": ["ttl"] })
 }
 
 pub(super) fn new_operation() -> Value {
@@ -179,8 +178,9 @@ pub(super) fn work_wanted() -> Value {
             "operations": { "type": "array", "items": operation_name() },
             "max": { "type": "integer", "minimum": 1, "maximum": 64, "default": 1 },
             "ttl": ttl(),
-            "owner": said("who works"),
+            "owner": { "type": "string", "maxLength": 256, "description": "who works" },
         },
+        "required": ["owner"],
     })
 }
 
@@ -219,5 +219,6 @@ pub(super) fn work_done() -> Value {
                 "description": "those that went wrong, by the id of the datafile or dataset",
             },
         },
+        "required": ["failed"],
     })
 }

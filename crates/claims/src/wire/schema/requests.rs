@@ -102,7 +102,7 @@ pub(super) fn renewals(max: usize) -> Value {
 const DECIMAL: &str = r"^ *[0-9]{1,9}(\.[0-9]{1,6})? *$";
 
 /// Seconds: a number, a number as text, or a truth value.
-fn ttl() -> Value {
+pub(super) fn ttl() -> Value {
     json!({
         "anyOf": [
             { "type": "number", "minimum": 0, "maximum": TTL_MAX.as_micros() / 1_000_000 },

@@ -84,8 +84,8 @@ mod tests {
     fn arguments_are_found_in_every_form_that_clients_send() {
         let body = b"<Add><id>7</id><services><string>a</string><string>b</string></services>\
             <bare>MUTEX</bare><none /><attributes><AttributeNameValue><Name>Mutex Owner</Name>\
-            <Value>me</Value></AttributeNameValue><AttributeNameValue><Name>n</Name></AttributeNameValue>\
-            </attributes></Add>";
+            <Value>me</Value></AttributeNameValue><AttributeNameValue><Name>n</Name>\
+            </AttributeNameValue></attributes></Add>";
         let call = Call::read("Add", body).expect("a call");
         assert_eq!((call.needed("id"), call.number("id")), (Ok("7"), Ok(7)));
         assert_eq!(call.list("services"), ["a", "b"]);

@@ -1,5 +1,5 @@
-//! `GetReservationDetails`: what is in a reservation at this very moment. Never from a cache: a mutex
-//! reads its own owner back, and takes an old answer for a lost race.
+//! `GetReservationDetails`: what is in a reservation at this very moment. Never from a cache: a
+//! mutex reads its own owner back, and takes an old answer for a lost race.
 
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@
 //! | a reservation | an exclusive claim on `reservation/<id>`, for as long as it was reserved |
 //! | a service in it | an exclusive claim on `reservation/<id>/<alias>`, until it is removed |
 //! | attributes set later | a claim on `attributes/<id>/<alias>`, beside it |
-//! | a session | a claim on `session/<user>`, together with that user's others; its key is the token |
+//! | a session | a claim on `session/<user>`, beside that user's others; its handle is the token |
 //!
 //! So all of it survives a restart, shows in `tenure why`, and can be revoked. What is in here is
 //! the protocol; who may hold is decided where it always is.
@@ -143,8 +143,8 @@ impl Face {
         Ok(())
     }
 
-    /// Carries out a call to its end, also if its client hangs up meanwhile: what was begun must not
-    /// stay half done, and who sends it again has to find out.
+    /// Carries out a call to its end, also if its client hangs up meanwhile: what was begun must
+    /// not stay half done, and who sends it again has to find out.
     async fn carry_out(self: &Arc<Self>, visit: Visit, body: Bytes) -> Result<Told, No> {
         let face = self.clone();
         let work = tokio::spawn(async move {

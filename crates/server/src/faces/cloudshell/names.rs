@@ -5,7 +5,7 @@ use claims::{Name, Refusal};
 use super::call::Call;
 use super::refusal::No;
 
-/// The id of a reservation: a GUID, in lower case, so that however it is written it is the same one.
+/// The id of a reservation: a GUID, in lower case, the same one however it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Id(String);
 

@@ -1,16 +1,16 @@
 //! Whether an add that asks for what its session has already is the same add, sent again.
 //!
 //! **Problem.** The client sends an add again when its connection breaks, without a word that it
-//! does. If the first one was carried out, "already exists" would be the client's own lock telling it
-//! to wait: it waits for itself, and then goes on without. So the add that was sent again has to be
-//! told the success that it was. But to somebody *else* that success would be a second holder.
+//! does. If the first one was carried out, "already exists" would be the client's own lock telling
+//! it to wait: it waits for itself, and then goes on without. So the add that was sent again has to
+//! be told the success that it was. But to somebody *else* that success would be a second holder.
 //!
 //! **Why the obvious fails.** The owner's name may be shared; the session, too, by threads and by
 //! processes that were forked from one. Within some seconds is no proof either: two threads of one
 //! session may both want the lock at once.
 //!
-//! **Idea.** Look for evidence that the answer arrived, or that there are two who ask, and refuse at
-//! the least of it. An add is the same one sent again only if all of this holds:
+//! **Idea.** Look for evidence that the answer arrived, or that there are two who ask, and refuse
+//! at the least of it. An add is the same one sent again only if all of this holds:
 //!
 //! 1. the session, the reservation, the alias, the service and all attributes are the same;
 //! 2. the last answer to it is at most [`WINDOW`] old;
@@ -21,8 +21,8 @@
 //!    open as long as one of them lives;
 //! 5. no such add was refused meanwhile: then there are two who ask.
 //!
-//! After a restart of the server the connections are gone without a trace: then the rest decides, for
-//! what was added in the last [`WINDOW`] before it stopped.
+//! After a restart of the server the connections are gone without a trace: then the rest decides,
+//! for what was added in the last [`WINDOW`] before it stopped.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use claims::{Claim, ClaimId, Span, Timestamp};
 
 use super::line::{Ending, Line};
 
-/// The client sends three times, with pauses of 1 s and 2 s, and a mutex tries again after 2 to 5 s.
+/// The client sends three times, with pauses of 1 s and 2 s; a mutex tries again after 2 to 5 s.
 const WINDOW: Span = Span::from_secs(30);
 
 /// A request: its connection, and its number on it.
@@ -160,12 +160,12 @@ impl Resends {
             return if same { Verdict::Same } else { Verdict::Other };
         };
         let went_on = other.is_some_and(|other| other.turn > given.last.turn);
-        if !is_new || went_on || now.since(given.last.at) > WINDOW {
-            return Verdict::Other;
-        }
+        let is_late = !is_new || went_on || now.since(given.last.at) > WINDOW;
         match &given.answer {
+            // Whoever asks first is the first to be told.
             Answered::Nobody => Verdict::Same,
             Answered::Doubtful => Verdict::Other,
+            Answered::Over(..) if is_late => Verdict::Other,
             Answered::Over((line, nth), _) if line.requests() > *nth => Verdict::Other,
             Answered::Over((line, _), besides) => {
                 let others = [line].into_iter().chain(besides).chain(self.besides(session, over));

@@ -94,8 +94,8 @@ async fn try_to_add(guest: &Guest<'_>, wish: &Wish<'_>, last: Last) -> Result<Ad
     if holder.is_some() || report.waiting > 0 {
         return Err(No::alias_exists());
     }
-    register(guest, wish, runs_until).await?;
     attributes::forget(guest, &wish.id, wish.alias).await?;
+    register(guest, wish, runs_until).await?;
     Ok(Added::Yes)
 }
 
@@ -186,7 +186,9 @@ async fn remove_one(guest: &Guest<'_>, id: &Id, alias: &str) -> Result<(), No> {
         }
         _ => return not_there(alias, holder, guest.last_ended(&name, own).await?),
     }
-    attributes::forget(guest, id, alias).await
+    // It is removed, whatever becomes of these: they say which service they are about.
+    let _ = attributes::forget(guest, id, alias).await;
+    Ok(())
 }
 
 /// The session has no service under this alias. If it removed one, it may say so again; if it lost

@@ -1,7 +1,8 @@
 //! The XML of a call, read within bounds.
 //!
-//! Nothing is looked up and nothing is expanded: a document that declares a type or an entity of its
-//! own is refused before anything is read of it. How much there is to read is bounded by the body.
+//! Nothing is looked up and nothing is expanded: a document that declares a type or an entity of
+//! its own is refused before anything is read of it. How much there is to read is bounded by the
+//! body.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;

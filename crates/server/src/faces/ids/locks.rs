@@ -19,7 +19,8 @@ use crate::v1::{patience, submit};
 pub(crate) async fn lock(asked: &Asked<'_>, body: &[u8]) -> Result<Answer, Problem> {
     let fields = Fields::parse(asked.media, body, asked.query)?;
     let datasets = read::datasets(&fields)?;
-    let (kind, ttl, note) = (read::kind(&fields)?, read::ttl(&fields)?, read::note(&fields)?);
+    let (kind, ttl, note) =
+        (read::kind(&fields)?, read::ttl_or_minute(&fields)?, read::note(&fields)?);
     let patience = patience(asked, &fields)?;
     drop(fields);
     let names: Vec<Name> = datasets.iter().map(|dataset| dataset.resource()).collect();
@@ -58,6 +59,7 @@ pub(super) fn write_ttl(out: &mut String, ttl: Ttl) {
 pub(crate) async fn renew(asked: &Asked<'_>, piece: &str, body: &[u8]) -> Result<Answer, Problem> {
     let fields = Fields::parse(asked.media, body, asked.query)?;
     let ttl = read::ttl(&fields)?;
+    let ttl = ttl.ok_or_else(|| read::blamed("ttl", "No ttl specified"))?;
     drop(fields);
     each(asked, piece, |owner| Command::Renew(owner, Some(ttl))).await
 }

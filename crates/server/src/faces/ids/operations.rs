@@ -14,12 +14,12 @@ pub(crate) async fn request(asked: &Asked<'_>, body: &[u8]) -> Result<Answer, Pr
     let (operation, note) = (read::operation(&fields)?, read::note(&fields)?);
     let dataset = read::id(&fields, "datasetId")?.map(DatasetId);
     let dataset = dataset.ok_or_else(|| read::blamed("datasetId", "A whole number is required"))?;
-    let item = match read::id(&fields, "datafileId")? {
+    let item = match read::id_or_null(&fields, "datafileId")? {
         None => Item::Dataset(dataset),
         Some(datafile) => Item::Datafile { dataset, datafile },
     };
-    let data = read::text(&fields, "data")?;
-    let prepare = read::truth(&fields, "prepare");
+    let data = read::text_or_null(&fields, "data")?;
+    let prepare = read::truth(&fields, "prepare")?;
     drop(fields);
     asked.demand(Verb::Claim, &[item.resource()])?;
 

@@ -25,12 +25,15 @@ const JOBS_MAX: u64 = 64;
 
 pub(crate) async fn work(asked: &Asked<'_>, body: &[u8]) -> Result<Answer, Problem> {
     let fields = Fields::parse(asked.media, body, asked.query)?;
-    let (operations, ttl) = (read::operations(&fields)?, read::ttl(&fields)?);
+    let (operations, ttl) = (read::operations(&fields)?, read::ttl_or_minute(&fields)?);
     let max = read::id(&fields, "max")?.unwrap_or(1);
     if !(1..=JOBS_MAX).contains(&max) {
         return Err(read::blamed("max", "A whole number from 1 to 64 is required"));
     }
     let owner = read::text(&fields, "owner")?;
+    if owner.is_none() {
+        return Err(read::blamed("owner", "Say who works, for those who wait"));
+    }
     drop(fields);
     let datasets = Name::new(DATASET_PREFIX).expect("the prefix is a good name");
     asked.demand(Verb::Claim, &[datasets, records::everything()])?;

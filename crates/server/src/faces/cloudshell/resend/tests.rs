@@ -136,7 +136,14 @@ fn add_that_nobody_was_told_of_is_the_same() {
     let claim = added(10);
     let mut resends = Resends::since(secs(0));
     resends.begin(claim.key.0, secs(10));
-    assert!(is_same(&resends, &claim, 11) && !is_same(&resends, &claim, 41));
+    // Its client was told that the store cannot serve now: it asks again as it likes.
+    let (line, _) = new_line();
+    resends.asks(SESSION, secs(11), &line);
+    resends.another_call(SESSION, secs(11));
+    let over = (line.clone(), line.request());
+    assert!(matches!(resends.judge(&claim, SESSION, secs(12), &over), Verdict::Same));
+    resends.answered(claim.key.0, SESSION, secs(12), &over);
+    assert!(!is_same(&resends, &claim, 13), "now somebody was told");
 }
 
 #[test]
