@@ -201,6 +201,7 @@ fn content(got: &GetResponse) -> Content<i64> {
 impl Cabinet for Etcd {
     type Version = i64;
     const SEVERAL: bool = true;
+    const ENDED_MAX: usize = 4;
     const BYTES_MAX: usize = 1024 * 1024;
     const GUESSES: bool = true;
     const FOLLOWS: bool = true;

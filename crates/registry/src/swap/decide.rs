@@ -14,8 +14,6 @@ use super::drawer::{Drawer, Happened};
 use super::slots::Opened;
 use crate::store::Answer;
 
-/// How many claims that are over a drawer remembers.
-const ENDED_MAX: usize = 16;
 /// How much user data of claims that are over a drawer remembers.
 const ENDED_DATA_MAX: usize = 64 * 1024;
 /// How often a decision may be continued right away because it would have caused too much at once.
@@ -159,7 +157,7 @@ impl<C: Cabinet> Circumstances<'_, C> {
         let mut happened = Some(Happened { at: self.stamp.at, wall: self.stamp.wall, events });
         for it in opened {
             let mut drawer = drawers.remove(&it.key).expect("each drawer is opened once");
-            forget(&mut drawer, &it.faded, &mut forgotten);
+            forget(&mut drawer, C::ENDED_MAX, &it.faded, &mut forgotten);
             if drawer.says_the_same_as(&it.drawer) {
                 continue;
             }
@@ -221,7 +219,7 @@ impl<C: Cabinet> Circumstances<'_, C> {
 }
 
 /// Rule 12: what is over is remembered for a while, and not without bound.
-fn forget(drawer: &mut Drawer, faded: &[ClaimId], forgotten: &mut Vec<ClaimId>) {
+fn forget(drawer: &mut Drawer, ended_max: usize, faded: &[ClaimId], forgotten: &mut Vec<ClaimId>) {
     let over = |written: &&Written| !written.is_live();
     let (mut count, mut data) = (0, 0);
     let mut kept = BTreeSet::new();
@@ -229,7 +227,7 @@ fn forget(drawer: &mut Drawer, faded: &[ClaimId], forgotten: &mut Vec<ClaimId>) 
         count += 1;
         data += written.claim().data().map_or(0, |data| data.as_str().len());
         let first = count == 1;
-        let within = count <= ENDED_MAX && data <= ENDED_DATA_MAX;
+        let within = count <= ended_max && data <= ENDED_DATA_MAX;
         if (first || within) && !faded.contains(&written.claim().id) {
             kept.insert(written.claim().id);
         }
