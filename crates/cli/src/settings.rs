@@ -129,8 +129,8 @@ struct Figures {
 #[derive(Args)]
 #[command(next_help_heading = "Store")]
 struct Keeping {
-    /// Keep the claims in a database instead, which other servers may share: sqlite:FILE,
-    /// postgres://… or mysql://…; the data directory then has only the administrator's token
+    /// Keep the claims in a store instead, which other servers may share: sqlite:FILE, postgres://…,
+    /// mysql://…, etcd://…, s3://…; the data directory then has only the administrator's token
     #[arg(long, env = "TENURE_STORE", value_name = "URL")]
     store: Option<String>,
     /// When an answer may leave: sync (once it is on disk), none, or an interval; only sync is safe

@@ -116,7 +116,7 @@ where
     let begun = Instant::now();
     loop {
         match ask().await {
-            Err(StoreError::Unavailable(_) | StoreError::Conflict)
+            Err(StoreError::Unavailable(_) | StoreError::Unknown(_) | StoreError::Conflict)
                 if begun.elapsed() < PATIENCE =>
             {
                 tokio::time::sleep(Duration::from_millis(200)).await;

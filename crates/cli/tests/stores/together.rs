@@ -11,7 +11,7 @@ use tenure::{ClaimError, Key};
 use crate::house::{Server, TENURE, contend, file_in, until};
 use crate::postgres::Postgres;
 
-fn at(server: &Server) -> LockManager {
+pub(crate) fn at(server: &Server) -> LockManager {
     LockManager::connect(&server.url).unwrap()
 }
 
@@ -123,12 +123,7 @@ fn database_killed_under_load_comes_back_with_every_claim() {
 #[test]
 fn servers_with_clocks_an_hour_apart_agree() {
     let postgres = Postgres::start();
-    let ahead = |offset: &str| {
-        let mut command = Command::new(TENURE);
-        command.env("LD_PRELOAD", faketime()).env("FAKETIME", offset);
-        command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-        Server::start_as(command, &postgres.url())
-    };
+    let ahead = |offset| with_clock(offset, &postgres.url());
     let servers = [ahead("+3600s"), Server::start(&postgres.url()), ahead("-3600s")];
     for (nth, holder) in servers.iter().enumerate() {
         let name = format!("held at {nth}");
@@ -144,6 +139,14 @@ fn servers_with_clocks_an_hour_apart_agree() {
     let (detector, threads) = contend(places, 6, 5);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!(detector.passes(), 30);
+}
+
+/// A server whose clock on the wall is wrong.
+pub(crate) fn with_clock(offset: &str, store: &str) -> Server {
+    let mut command = Command::new(TENURE);
+    command.env("LD_PRELOAD", faketime()).env("FAKETIME", offset);
+    command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    Server::start_as(command, store)
 }
 
 fn faketime() -> PathBuf {

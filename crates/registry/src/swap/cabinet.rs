@@ -16,7 +16,8 @@ pub(crate) type Content<V> = Option<(V, Vec<u8>)>;
 
 /// A place with drawers that can be swapped if they are what one expects.
 ///
-/// Errors are accidents: whether a swap that failed with one has happened is not known.
+/// Errors are accidents: whether a swap that failed with one has happened is not known, though the
+/// cabinet says that it is unavailable.
 pub(crate) trait Cabinet: Send + Sync + Sized + 'static {
     /// Tells two contents of a drawer apart.
     type Version: Clone + PartialEq + Send + Sync + 'static;

@@ -69,10 +69,13 @@ impl<C: Cabinet> Core<C> {
             match self.attempt(act, &mut keys, &mut fresh).await {
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => pause(attempt).await,
-                Err(StoreError::Unavailable(why)) => {
+                Err(error @ (StoreError::Unavailable(_) | StoreError::Unknown(_))) => {
                     // It may have happened, or not: look again.
                     fresh = Fresh::needed();
-                    *last = Some(StoreError::Unavailable(why));
+                    // One unknown outcome makes the whole of it unknown, until somebody can look.
+                    if !matches!(last, Some(StoreError::Unknown(_))) {
+                        *last = Some(error);
+                    }
                     pause(attempt + 5).await;
                 }
                 Err(error) => return Err(error),
@@ -115,7 +118,11 @@ impl<C: Cabinet> Core<C> {
             born,
             forgotten,
         };
-        match self.cabinet.swap(exchange).await? {
+        let swapped = self.cabinet.swap(exchange).await.map_err(|error| match error {
+            StoreError::Unavailable(why) => StoreError::Unknown(why),
+            error => error,
+        });
+        match swapped? {
             Swapped::Done(versions, position) => {
                 for ((key, drawer), version) in puts.into_iter().zip(versions) {
                     let drawer = Arc::new(drawer.unwrap_or_default());
