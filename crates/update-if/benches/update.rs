@@ -6,6 +6,8 @@
 #[allow(dead_code, reason = "shared with the tests, which use all of it")]
 #[path = "../tests/it/databases.rs"]
 mod databases;
+#[path = "../tests/servers/mod.rs"]
+mod servers;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
