@@ -6,7 +6,6 @@
 #[allow(dead_code, reason = "shared with the tests, which use all of it")]
 #[path = "../tests/it/databases.rs"]
 mod databases;
-#[allow(dead_code, reason = "shared with the tests, which use all of it")]
 #[path = "../tests/servers/mod.rs"]
 mod servers;
 
