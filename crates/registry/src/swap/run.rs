@@ -120,7 +120,9 @@ impl<C: Cabinet> Core<C> {
         };
         let swapped = self.cabinet.swap(exchange).await.map_err(|error| match error {
             StoreError::Unavailable(why) => StoreError::Unknown(why),
-            error => error,
+            error @ (StoreError::Conflict | StoreError::Unknown(_) | StoreError::Corrupt(_)) => {
+                error
+            }
         });
         match swapped? {
             Swapped::Done(versions, position) => {
