@@ -67,27 +67,28 @@ pub fn open(url: &str, rules: Rules) -> Pending<'_, Arc<dyn Store>> {
 
 /// With an address of its own, so that it can be moved to another thread.
 async fn opened(url: String, rules: Rules) -> Result<Arc<dyn Store>, StoreError> {
-    let store: Arc<dyn Store> = match scheme(&url).as_str() {
+    match scheme(&url).as_str() {
         #[cfg(feature = "sqlite")]
-        "sqlite" => Arc::new(crate::sql::sqlite(file_of(&url)?, rules).await?),
+        "sqlite" => Ok(Arc::new(crate::sql::sqlite(file_of(&url)?, rules).await?)),
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Arc::new(crate::sql::postgres(url, rules).await?),
+        "postgres" | "postgresql" => Ok(Arc::new(crate::sql::postgres(url, rules).await?)),
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => Arc::new(crate::sql::mysql(url, rules).await?),
+        "mysql" | "mariadb" => Ok(Arc::new(crate::sql::mysql(url, rules).await?)),
         #[cfg(feature = "etcd")]
-        "etcd" => crate::etcd::open(&url, rules).await?.into(),
+        "etcd" => Ok(crate::etcd::open(&url, rules).await?.into()),
         #[cfg(feature = "object")]
-        "s3" | "az" | "gs" | "file" | "memory" => crate::object::open(&url, rules).await?.into(),
+        "s3" | "az" | "gs" | "file" | "memory" => {
+            Ok(crate::object::open(&url, rules).await?.into())
+        }
         _ => {
             let _ = rules;
             let known: Vec<String> = SCHEMES.iter().map(|scheme| format!("{scheme}:")).collect();
-            return Err(StoreError::Unavailable(format!(
+            Err(StoreError::Unavailable(format!(
                 "{url:?} is not the address of a store: it should begin with one of {}",
                 known.join(", ")
-            )));
+            )))
         }
-    };
-    Ok(store)
+    }
 }
 
 /// As [`open`], after the store was restored from a backup: a new epoch begins, in which every fence and
