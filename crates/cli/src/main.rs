@@ -48,7 +48,8 @@ use crate::out::{Enough, Out};
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("TENURE_COMMIT"));
 
 /// Claims are made in one thread and dropped in another: the system's allocator takes a tenth of the
-/// server's time for that.
+/// server's time for that. Without huge pages: to find one may take tens of milliseconds, and a small
+/// process (`run`, its guard, a keychain) needs none.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -23,10 +23,6 @@ mod world;
 use queue::{Costs, Queues};
 use uncontended::Names;
 
-/// That of the server.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() {
     let has = |wanted: &str| std::env::args().any(|arg| arg == wanted);
     // Without `--bench` it is run as a test: it works, whatever it measures.
