@@ -179,3 +179,23 @@ async fn tenure_s_own_mutex_on_reservations_works_here_too() {
     let Outcome::Held(held) = mutex("b", 1).acquire().await.unwrap() else { panic!("without") };
     held.release().await.unwrap();
 }
+
+#[test]
+fn command_runs_under_a_mutex_of_a_reservation() {
+    let house = House::open(&[]);
+    let mut session = Session::open(&house.reservations);
+    let reservation = session.reserve();
+    let place = format!("cloudshell://admin@{}/{reservation}", house.reservations);
+    let run = |command: &str| {
+        let mut tenure = crate::house::tenure(house.home.path());
+        tenure.env("TENURE_CLOUDSHELL_PASSWORD", "admin").stdin(std::process::Stdio::null());
+        tenure.args(["run", "-n", "--at", &place, "MUTEX", "--", "sh", "-c", command]);
+        tenure.output().unwrap()
+    };
+    let done = run("echo inside; exit 7");
+    assert_eq!((done.status.code(), &*done.stdout), (Some(7), &b"inside\n"[..]), "{done:?}");
+    session.add(&reservation, "MUTEX", "a").good();
+    assert_eq!(run("echo inside").status.code(), Some(1));
+    session.remove(&reservation, "MUTEX").good();
+    assert_eq!(run("true").status.code(), Some(0));
+}
