@@ -80,6 +80,11 @@ impl Trial {
         }
     }
 
+    /// Whether the store knows what time it is.
+    pub(super) fn has_clock(&self) -> bool {
+        self.kind == Kind::Database
+    }
+
     /// Whether a claim may cover several resources.
     pub(super) fn keeps_several(&self) -> bool {
         self.kind != Kind::Objects

@@ -107,6 +107,7 @@ pub struct Examined {
     prefix: String,
     keys: AtomicU64,
     several: bool,
+    pub(crate) clock: bool,
     _house: Box<dyn std::any::Any + Send + Sync>,
 }
 
@@ -117,12 +118,17 @@ impl Examined {
         let case = CASES.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("conformance/{}/{case}", std::process::id());
         let keys = AtomicU64::new(case << 32 | 1);
-        Self { store, prefix, keys, several: true, _house: Box::new(()) }
+        Self { store, prefix, keys, several: true, clock: true, _house: Box::new(()) }
     }
 
     /// Of a store that keeps one resource per claim and refuses more: then that is a promise, too.
     pub fn one_resource_each(self) -> Self {
         Self { several: false, ..self }
+    }
+
+    /// Of a store without a clock: when something happened is told on the timeline of who reads.
+    pub fn without_clock(self) -> Self {
+        Self { clock: false, ..self }
     }
 
     /// Keeps whatever the store lives in (a directory, a server) until the examination is over.

@@ -48,6 +48,9 @@ pub async fn registration_sent_again_is_the_same_claim(it: &Examined) {
     let (first, owner) = it.register(registration.clone()).await;
     let (again, _) = it.register(registration.clone()).await;
     assert_eq!(first.claim.id, again.claim.id);
+    if it.clock {
+        assert_eq!(first.claim.activation(), again.claim.activation());
+    }
     // Its place on the timeline is the reader's, where a store has no clock.
     let activation = |standing: &claims::Standing| {
         standing.claim.activation().map(|activation| (activation.fence, activation.since.wall))

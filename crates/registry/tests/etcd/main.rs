@@ -19,5 +19,5 @@ fn examined(url: &str) -> Examined {
     let opened = tokio::task::block_in_place(|| {
         tokio::runtime::Handle::current().block_on(registry::etcd::open(url, Rules::default()))
     });
-    Examined::new(Arc::from(opened.unwrap()))
+    Examined::new(Arc::from(opened.unwrap())).without_clock()
 }

@@ -23,7 +23,7 @@ fn examined(url: &str) -> Examined {
     let opened = tokio::task::block_in_place(|| {
         tokio::runtime::Handle::current().block_on(registry::object::open(url, Rules::default()))
     });
-    Examined::new(Arc::from(opened.unwrap())).one_resource_each()
+    Examined::new(Arc::from(opened.unwrap())).one_resource_each().without_clock()
 }
 
 /// Runs only as a child of the tests below, which say where in its environment.
