@@ -170,6 +170,10 @@ impl Claimant {
             true => answer,
             false => Answer::of(Class::Unknown),
         };
+        let answer = match self.is_gone_by_its_own_farewell(&pending, &answer) {
+            true => Answer::of(Class::NoContent),
+            false => answer,
+        };
         self.learn(&pending, &answer, now);
         let heard = (pending, answer);
         self.meet(answer.class.condition(), Now { at: now, heard: Some(&heard) }, out);
@@ -188,6 +192,16 @@ impl Claimant {
         let nameless = pending.request.verb == Verb::Register && made && answer.claim.is_none();
         let outdated = answer.claim.is_some() && answer.claim < self.claim;
         !nameless && !outdated
+    }
+
+    /// A farewell that went unanswered may have arrived, and a store forgets what is over: some
+    /// remember only the last few. When it is sent again, "nothing there" is the yes that was lost.
+    fn is_gone_by_its_own_farewell(&self, pending: &Pending, answer: &Answer) -> bool {
+        let farewell = match pending.request.verb {
+            Verb::Release | Verb::Withdraw | Verb::Abort => true,
+            Verb::Register | Verb::Activate | Verb::Renew(_) => false,
+        };
+        farewell && self.tries > 0 && answer.class == Class::NotFound
     }
 
     fn learn(&mut self, pending: &Pending, answer: &Answer, now: Moment) {

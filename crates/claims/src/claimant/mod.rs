@@ -55,6 +55,8 @@
 //!   arrive: from then on a lease is never believed to be longer than the ttl that it asked for.
 //! * *Past the deadline the claim is lost*, whatever the network says later.
 //! * *It stops believing first*, and gives the claim back then.
+//! * *A farewell sent again* that finds no claim is done: the first one arrived, and the claim is over
+//!   and forgotten. A first farewell that finds none has failed, as specified.
 
 mod input;
 mod lease;

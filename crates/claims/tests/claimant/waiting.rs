@@ -60,6 +60,26 @@ fn abort_is_quick() {
 }
 
 #[test]
+fn farewell_that_was_lost_on_the_way_back_is_done_when_the_claim_is_forgotten() {
+    let farewells = [
+        (State::Releasing, State::Released),
+        (State::Withdrawing, State::Withdrawn),
+        (State::Aborting, State::Aborted),
+    ];
+    for (leaving, left) in farewells {
+        let mut puppet = Puppet::at(leaving);
+        puppet.make(Condition::Answer404);
+        assert_eq!(puppet.claimant.state(), State::Fail, "the first one found nothing");
+
+        let mut puppet = Puppet::at(leaving);
+        puppet.make(Condition::Answer5xx);
+        puppet.make(Condition::RetryTimer);
+        puppet.make(Condition::Answer404);
+        assert_eq!(puppet.claimant.state(), left, "the first one may have arrived");
+    }
+}
+
+#[test]
 fn pauses_double_up_to_their_most_and_differ_by_chance() {
     let backoff = Backoff { first: Span::from_millis(100), most: Span::from_secs(2) };
     for tries in 0..40 {
