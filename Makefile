@@ -21,7 +21,7 @@ fences:
 	@.ci/fences
 
 unit:
-	$(CARGO) test --workspace --locked --no-fail-fast
+	@.ci/tests
 
 fix: ## what may be changed by a machine
 	$(CARGO) fmt --all
