@@ -56,7 +56,7 @@ async fn once(asked: &Once, voice: &mut Voice) -> Result<u8, Stop> {
     let mut signals = signals.map_err(|error| Stop::system("signals cannot be caught", error))?;
     let mut pursuit = Pursuit::begin(terms, wish)?;
     let held = async {
-        pursuit.granted(&mut signals, voice).await?;
+        pursuit.granted(&manner, &mut signals, voice).await?;
         if let Some(claim) = done(&pursuit, &success).await? {
             voice.event("done_before", json!({ "claim": claim }));
             return Ok(0);

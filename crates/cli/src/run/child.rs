@@ -1,6 +1,5 @@
 //! The command under its guard, as `tenure run` sees it.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,9 +10,9 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitStatus};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::lead::Lead;
+use super::hold::Manner;
 use super::moment::Moment;
-use super::order::Order;
+use super::order::{Held, Order};
 use super::tree;
 
 /// A command that runs under its guard.
@@ -26,16 +25,10 @@ pub(super) struct Guarded {
     children: Signal,
 }
 
-/// What the command finds in its environment.
-pub(super) type Environment = Vec<(&'static str, String)>;
-
 impl Guarded {
-    pub(super) fn start(
-        command: &[OsString],
-        environment: Environment,
-        lead: Lead,
-        until: Moment,
-    ) -> io::Result<Self> {
+    /// Starts the guard, which waits until it is told that the claim is [held](Self::begin): so much
+    /// less is left to be done then. Dropped before that, it ends without having done anything.
+    pub(super) fn ready(manner: &Manner<'_>, resources: &str) -> io::Result<Self> {
         tree::gather_orphans()?;
         // Nobody else gets the writing end, so it closes when this process ends, however that happens.
         let (other_end, orders) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
@@ -44,17 +37,20 @@ impl Guarded {
         let guard = Command::new("/proc/self/exe")
             .arg0("tenure")
             .args(["guard", "--orders", &path])
-            .args(["--grace-micros", &lead.grace.as_micros().to_string()])
-            .args(["--reserve-micros", &lead.reserve.as_micros().to_string()])
+            .args(["--grace-micros", &manner.lead.grace.as_micros().to_string()])
+            .args(["--reserve-micros", &manner.lead.reserve.as_micros().to_string()])
             .arg("--")
-            .args(command)
-            .envs(environment)
+            .args(manner.command)
+            .env("TENURE_RESOURCE", resources)
             .spawn()?;
         let guard = Pid::from_child(&guard);
-        let mut guarded =
-            Self { guard, orders: File::from(orders), _other_end: other_end, children };
-        guarded.tell(Order::Until(until));
-        Ok(guarded)
+        Ok(Self { guard, orders: File::from(orders), _other_end: other_end, children })
+    }
+
+    /// The claim is held: the command may run.
+    pub(super) fn begin(&mut self, held: Held, until: Moment) {
+        self.tell(Order::Begin(held));
+        self.tell(Order::Until(until));
     }
 
     /// Tells the guard. One that is stopped itself and does not read misses it: then it stops the

@@ -5,6 +5,9 @@
 //! through a pipe. When none comes in time, when it is told to, or when the pipe ends because `tenure
 //! run` is gone, it stops everything below itself.
 //!
+//! If somebody else is in front, it is started before the claim is held, and waits for the word to begin:
+//! what is ready need not be waited for when the turn comes.
+//!
 //! It ends with the exit code of the command. If it had to stop the command, it ends itself by SIGKILL:
 //! no exit code of a command can be mistaken for that.
 
@@ -24,7 +27,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::code;
 use super::lead::Lead;
 use super::moment::Moment;
-use super::order::Order;
+use super::order::{Held, Order};
 use super::{signals, tree};
 
 /// The machine may sleep, and timers with it; deadlines do not.
@@ -66,10 +69,9 @@ async fn guard(wish: Guard) -> io::Result<u8> {
     // What is meant for the command comes through the pipe; what reaches us is not passed on twice.
     let _caught = signals::catch()?;
     let lead = Lead::of_micros(wish.grace_micros, wish.reserve_micros);
-    let turn = match next(&mut orders).await {
-        Some(Order::Until(deadline)) if !lead.term_at(deadline).has_passed() => {
-            let started = start(&wish.command)?;
-            match started {
+    let turn = match told_to_begin(&mut orders).await {
+        Some((held, deadline)) if !lead.term_at(deadline).has_passed() => {
+            match start(&wish.command, held)? {
                 Ok(command) => watch(command, deadline, lead, &mut orders).await?,
                 Err(code) => return Ok(code),
             }
@@ -86,11 +88,19 @@ async fn guard(wish: Guard) -> io::Result<u8> {
     }
 }
 
+/// Returns when the claim is held, and with its deadline; nothing if it never will be.
+async fn told_to_begin(orders: &mut Lines<BufReader<Receiver>>) -> Option<(Held, Moment)> {
+    match (next(orders).await?, next(orders).await?) {
+        (Order::Begin(held), Order::Until(deadline)) => Some((held, deadline)),
+        _ => None,
+    }
+}
+
 /// Starts the command; the exit code says why not.
-fn start(command: &[OsString]) -> io::Result<Result<Pid, u8>> {
+fn start(command: &[OsString], held: Held) -> io::Result<Result<Pid, u8>> {
     let (program, arguments) =
         command.split_first().ok_or_else(|| io::Error::other("there is no command"))?;
-    match Command::new(program).args(arguments).spawn() {
+    match Command::new(program).args(arguments).envs(held.environment()).spawn() {
         Ok(child) => Ok(Ok(Pid::from_child(&child))),
         Err(error) => {
             let program = program.to_string_lossy();
@@ -124,7 +134,8 @@ async fn watch(
             order = next(orders) => match order {
                 Some(Order::Until(later)) => deadline = later,
                 Some(Order::Pass(signal)) => drop(kill_process(command, signal)),
-                Some(Order::Stop) | None => return Ok(Turn::Stop(lead.kill_soon(deadline))),
+                // It has begun already: who says so again is not to be trusted with a deadline.
+                Some(Order::Stop | Order::Begin(_)) | None => return Ok(Turn::Stop(lead.kill_soon(deadline))),
             },
             () = tokio::time::sleep(term_at.left().min(LOOK_AT_LEAST)) => {}
         }

@@ -9,12 +9,12 @@ use tenure::driver::{Loss, Told};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::child::{Environment, Guarded};
+use super::child::Guarded;
 use super::code::{self, Stop};
 use super::guard::tell_of;
 use super::lead::Lead;
 use super::moment::Moment;
-use super::order::Order;
+use super::order::{Held, Order};
 use super::pursuit::Pursuit;
 use super::voice::Voice;
 use super::{signals, tree};
@@ -38,10 +38,13 @@ impl Pursuit {
         signals: &mut mpsc::UnboundedReceiver<Signal>,
         voice: &mut Voice,
     ) -> Result<u8, Stop> {
-        let (environment, until) = (self.environment(), self.deadline());
-        let guarded = Guarded::start(manner.command, environment, manner.lead, until);
-        let mut guarded =
-            guarded.map_err(|error| Stop::system("the command cannot be started", error))?;
+        let mut guarded = match self.guard.take() {
+            Some(ready) => ready,
+            None => self.make_ready(manner)?,
+        };
+        let (claim, fence) = (self.errand.claim(), self.errand.fence());
+        let held = Held { claim: claim.map(|it| it.0), fence: fence.map(|it| it.0) };
+        guarded.begin(held, self.deadline());
         voice.event("started", json!({}));
         let mut trouble = None;
         let mut give_up: Option<Instant> = None;
@@ -105,15 +108,12 @@ impl Pursuit {
         }
     }
 
-    fn environment(&self) -> Environment {
+    /// A guard that waits for the word to begin.
+    pub(super) fn make_ready(&self, manner: &Manner<'_>) -> Result<Guarded, Stop> {
+        // Names have no control characters, so lines keep them apart.
         let names: Vec<&str> =
             self.wish.resources.as_slice().iter().map(|name| name.as_str()).collect();
-        let text = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        vec![
-            ("TENURE_FENCE", text(self.errand.fence().map(|fence| fence.0))),
-            ("TENURE_CLAIM", text(self.errand.claim().map(|claim| claim.0))),
-            // Names have no control characters, so lines keep them apart.
-            ("TENURE_RESOURCE", names.join("\n")),
-        ]
+        Guarded::ready(manner, &names.join("\n"))
+            .map_err(|error| Stop::system("the command cannot be started", error))
     }
 }

@@ -87,7 +87,7 @@ async fn claimed(asked: &Run, voice: &mut Voice) -> Result<u8, Stop> {
     let signals = signals::catch();
     let mut signals = signals.map_err(|error| Stop::system("signals cannot be caught", error))?;
     let mut pursuit = Pursuit::begin(terms, wish)?;
-    let held = match pursuit.granted(&mut signals, voice).await {
+    let held = match pursuit.granted(&manner, &mut signals, voice).await {
         Ok(()) => pursuit.hold(&manner, &mut signals, voice).await,
         Err(stop) => Err(stop),
     };

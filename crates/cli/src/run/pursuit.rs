@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use claims::claimant::Patience;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tenure::Wish;
@@ -9,7 +10,9 @@ use tenure::driver::{Driver, End, Errand, Loss, Miss, Told};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
+use super::child::Guarded;
 use super::code::{self, Stop};
+use super::hold::Manner;
 use super::moment::Moment;
 use super::terms::Terms;
 use super::voice::Voice;
@@ -28,6 +31,8 @@ pub(crate) struct Pursuit {
     pub(super) wish: Wish,
     pub(super) what: String,
     pub(super) conflict: u8,
+    /// Of the command, if it is started already.
+    pub(super) guard: Option<Guarded>,
 }
 
 impl Pursuit {
@@ -44,12 +49,21 @@ impl Pursuit {
         let names: Vec<String> =
             wish.resources.as_slice().iter().map(|name| format!("{name:?}")).collect();
         let what = names.join(" and ");
-        Ok(Self { driver, errand, news, wish, what, conflict: terms.conflict_exit_code })
+        Ok(Self {
+            driver,
+            errand,
+            news,
+            wish,
+            what,
+            conflict: terms.conflict_exit_code,
+            guard: None,
+        })
     }
 
-    /// Waits until it is held.
+    /// Waits until it is held, and makes ready meanwhile what is wanted then.
     pub(crate) async fn granted(
         &mut self,
+        manner: &Manner<'_>,
         signals: &mut mpsc::UnboundedReceiver<Signal>,
         voice: &mut Voice,
     ) -> Result<(), Stop> {
@@ -76,6 +90,9 @@ impl Pursuit {
                         silent_at = None;
                         waits = true;
                         position = now.or(position);
+                        if self.guard.is_none() && !self.only_tries() {
+                            self.guard = Some(self.make_ready(manner)?);
+                        }
                     }
                     Some(Told::Missed(miss)) => break self.missed(miss),
                     Some(Told::Ended(_)) | None => break self.missed(Miss::GivenUp),
@@ -97,6 +114,11 @@ impl Pursuit {
         };
         voice.clear();
         Err(stop)
+    }
+
+    /// Who only tries is sent away by the next word.
+    fn only_tries(&self) -> bool {
+        matches!(self.wish.patience, Patience::Try(_))
     }
 
     /// Who is in the way. Only to be shown: if nobody answers, nothing is.

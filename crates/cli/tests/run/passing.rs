@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
-use crate::house::{House, Running, told, until};
+use crate::house::{House, Running, lives, told, until};
 
 #[test]
 fn command_finds_fence_claim_and_resources_in_its_environment() {
@@ -91,6 +91,32 @@ fn signal_while_it_waits_leaves_the_queue() {
     waiter.signal("-TERM");
     assert_eq!(waiter.end().0, 143);
     until(|| house.count("r", "waiting") == 0);
+}
+
+#[test]
+fn guard_that_was_ready_is_gone_with_the_one_who_waited() {
+    for end in ["-TERM", "-KILL"] {
+        let house = House::open();
+        let mut holder = house.start("run", &["r", "--", "sh", "-c", "echo held; exec sleep 1000"]);
+        assert_eq!(holder.line(), "held");
+        let mark = house.file("never").display().to_string();
+        let mut waiter = house.start("run", &["r", "--", "touch", &mark]);
+        let mut guard = String::new();
+        until(|| {
+            guard = child_of(waiter.process.id());
+            !guard.is_empty()
+        });
+        waiter.signal(end);
+        waiter.process.wait().unwrap();
+        until(|| !lives(&guard));
+        assert!(!house.file("never").exists(), "it has not begun");
+    }
+}
+
+/// The first child of a process, or nothing.
+fn child_of(pid: u32) -> String {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    children.unwrap_or_default().split(' ').next().unwrap_or_default().to_owned()
 }
 
 #[test]
