@@ -56,15 +56,17 @@ fn every_path_in_the_documents_exists() {
 #[test]
 fn every_test_that_proves_a_guarantee_exists() {
     let sources = sources(&root().join("crates"));
-    let tests = quoted(&read("docs/guarantees.md"), |word| {
-        word.len() > 15
-            && word.contains('_')
-            && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-    });
-    assert!(tests.len() > 20, "guarantees are proved by tests");
-    for test in tests {
-        let is_there = sources.contains(&format!("fn {test}("));
-        assert!(is_there, "docs/guarantees.md names the test {test}, which is not there");
+    for document in ["docs/guarantees.md", "docs/security.md"] {
+        let tests = quoted(&read(document), |word| {
+            word.len() > 15
+                && word.contains('_')
+                && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        });
+        assert!(tests.len() > 20, "{document}: promises are proved by tests");
+        for test in tests {
+            let is_there = sources.contains(&format!("fn {test}("));
+            assert!(is_there, "{document} names the test {test}, which is not there");
+        }
     }
 }
 

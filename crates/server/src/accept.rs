@@ -1,8 +1,6 @@
 //! The door: accepts connections for as long as the server lives, whatever happens to each.
 
-use std::collections::HashMap;
 use std::io;
-use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,6 +13,7 @@ use tokio::task::JoinSet;
 use crate::audit;
 use crate::config::Config;
 use crate::connection::{self, Door};
+use crate::crowd::Crowd;
 use crate::faces::cloudshell::{self, Cloudshell, Face};
 use crate::metrics;
 use crate::server::Server;
@@ -71,7 +70,11 @@ pub async fn serve_with(
         audit.map(|audit| tokio::spawn(audit::follow(server.clone(), audit, begin, tell)));
     // Every connection has a copy of the sender: when all are gone, so are the connections.
     let (open, mut all_closed) = mpsc::channel::<()>(1);
-    let crowd = Arc::new(Crowd::default());
+    let crowd = Arc::new(Crowd {
+        all_max: server.config.connections_max,
+        per_address_max: server.config.connections_per_address_max,
+        counts: Mutex::default(),
+    });
     let mut accepting = JoinSet::new();
     let mut stop = pin!(stop);
     tokio::select! {
@@ -119,7 +122,7 @@ async fn accept(
                 continue;
             }
         };
-        let Some(seat) = Crowd::enter(crowd, &server.config, peer.ip()) else {
+        let Some(seat) = crowd.enter(peer.ip()) else {
             server.metrics.turned_away();
             continue;
         };
@@ -151,73 +154,5 @@ async fn keep_files(server: Arc<Server>) {
         if let Some(certificate) = &server.config.tls {
             certificate.refresh();
         }
-    }
-}
-
-/// Who is connected.
-#[derive(Default)]
-struct Crowd(Mutex<(usize, HashMap<IpAddr, usize>)>);
-
-impl Crowd {
-    /// A seat for somebody from this address, if there is one left.
-    fn enter(crowd: &Arc<Self>, config: &Config, address: IpAddr) -> Option<Seat> {
-        let mut counts = crowd.0.lock().expect("counting does not panic");
-        let (all, by_address) = &mut *counts;
-        if *all >= config.connections_max {
-            return None;
-        }
-        let counted = !address.is_loopback();
-        if counted {
-            let from_here = by_address.entry(address).or_default();
-            if *from_here >= config.connections_per_address_max {
-                return None;
-            }
-            *from_here += 1;
-        }
-        *all += 1;
-        Some(Seat { crowd: crowd.clone(), address: counted.then_some(address) })
-    }
-}
-
-/// One connection's place in the crowd.
-struct Seat {
-    crowd: Arc<Crowd>,
-    address: Option<IpAddr>,
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        let mut counts = self.crowd.0.lock().expect("counting does not panic");
-        let (all, by_address) = &mut *counts;
-        *all -= 1;
-        if let Some(address) = self.address
-            && let Some(from_here) = by_address.get_mut(&address)
-        {
-            *from_here -= 1;
-            if *from_here == 0 {
-                by_address.remove(&address);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn crowd_is_bounded_in_all_and_per_address() {
-        let config =
-            Config { connections_max: 4, connections_per_address_max: 2, ..Config::default() };
-        let crowd = Arc::new(Crowd::default());
-        let (far, near) = ([10, 0, 0, 1].into(), [127, 0, 0, 1].into());
-        let first = Crowd::enter(&crowd, &config, far);
-        let second = Crowd::enter(&crowd, &config, far);
-        assert!(first.is_some() && second.is_some());
-        assert!(Crowd::enter(&crowd, &config, far).is_none());
-        let local: Vec<_> = (0..3).map(|_| Crowd::enter(&crowd, &config, near)).collect();
-        assert_eq!(local.iter().filter(|seat| seat.is_some()).count(), 2);
-        drop(first);
-        assert!(Crowd::enter(&crowd, &config, far).is_some());
     }
 }

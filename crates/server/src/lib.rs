@@ -10,6 +10,7 @@ mod server;
 
 mod accept;
 mod connection;
+mod crowd;
 mod patient;
 mod tls;
 

@@ -4,7 +4,9 @@
 mod house;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use claims::Rules;
 use house::down::Down;
 use house::{House, TOKEN, request};
 use server::Config;
@@ -74,4 +76,53 @@ async fn store_that_is_down_is_never_the_client_s_fault() {
     let many = house.ask("POST", "/v1/renewals", body).await.is(200).json();
     assert_eq!(many["renewals"][0]["http_status"], 503);
     house.get("/livez").await.is(200);
+}
+
+/// What somebody can do who found an address with a key in it, in a log or on a screen.
+#[tokio::test]
+async fn stolen_key_opens_its_own_claim_and_nothing_else_until_it_is_revoked() {
+    let house = House::new().await;
+    let stolen = house.claim("a", 60.0).await.location();
+    let other = house.claim("b", 60.0).await.location();
+    let key = stolen.trim_end_matches('/').rsplit_once('.').unwrap().1;
+    for body in [r#"{"ttl":600}"#, r#"{"status":"released"}"#, r#"{"status":"active"}"#] {
+        house.patch(&format!("/v1/claims/2.{key}/"), body).await.is(404);
+    }
+    let renewals = format!(r#"{{"claims":["2.{key}"]}}"#);
+    let told = house.ask("POST", "/v1/renewals", &renewals).await.is(200).json();
+    assert_eq!(told["renewals"][0]["http_status"], 404);
+    assert_eq!(house.get(&other).await.json()["status"], "active");
+    // Its own claim it can keep for ever, which is seen, and ended by the administrator.
+    house.patch(&stolen, r#"{"ttl":600}"#).await.is(200);
+    let mut revoke = request("PATCH", "/v1/claims/1/", br#"{"status":"revoked"}"#);
+    let admin = format!("Bearer {TOKEN}").parse().unwrap();
+    revoke.headers_mut().insert("authorization", admin);
+    house.send(revoke).await.is(204);
+    for body in [r#"{"ttl":600}"#, r#"{"status":"active"}"#, r#"{"status":"released"}"#] {
+        assert!(house.patch(&stolen, body).await.status >= 400, "the key still opens something");
+    }
+    house.claim("a", 60.0).await.is(201);
+}
+
+#[tokio::test]
+async fn renewals_beyond_the_bound_are_refused_as_a_whole() {
+    let house =
+        House::with(Rules::default(), Config { renewals_max: 2, ..Config::default() }).await;
+    let url = house.claim("a", 60.0).await.location();
+    let body = format!(r#"{{"ttl":600,"claims":["{url}","{url}","{url}"]}}"#);
+    let told = house.ask("POST", "/v1/renewals", &body).await.is(400);
+    assert!(told.text.contains("At most 2 claims"), "{told:?}");
+    assert!(house.get(&url).await.json()["ttl"].as_f64().unwrap() <= 60.0, "one was renewed");
+}
+
+#[tokio::test]
+async fn nobody_waits_longer_than_the_server_allows() {
+    let config = Config { wait_for_max: Duration::from_millis(20), ..Config::default() };
+    let house = House::with(Rules::default(), config).await;
+    house.claim("a", 60.0).await.is(201);
+    for wait in ["3600", "1e300"] {
+        let body = format!(r#"{{"resource":"a","ttl":60,"wait":{wait}}}"#);
+        let told = tokio::time::timeout(Duration::from_secs(60), house.post(&body)).await;
+        told.expect("it waits on").is(202);
+    }
 }

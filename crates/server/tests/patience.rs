@@ -219,3 +219,45 @@ async fn lists_that_are_too_large_are_refused_with_a_smaller_limit() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn head_beyond_its_bound_is_refused() {
+    with(patient(), async |address| {
+        let head =
+            format!("GET /livez HTTP/1.1\r\nHost: localhost\r\nx: {}\r\n", "x".repeat(20_000));
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        // It may be refused before it is sent to its end.
+        let _ = stream.write_all(head.as_bytes()).await;
+        let told = rest(stream).await;
+        assert!(told.is_empty() || told.starts_with("HTTP/1.1 431"), "{told}");
+        let mut other = open(address, LIVEZ).await;
+        other.read_exact(&mut [0; 12]).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn connections_beyond_the_bound_are_turned_away_and_a_seat_is_given_again() {
+    with(Config { connections_max: 2, ..patient() }, async |address| {
+        let mut seated = Vec::new();
+        for _ in 0..2 {
+            let mut stream = open(address, LIVEZ).await;
+            stream.read_exact(&mut [0; 12]).await.unwrap();
+            seated.push(stream);
+        }
+        let mut third = TcpStream::connect(address).await.unwrap();
+        let _ = third.write_all(LIVEZ).await;
+        assert_eq!(rest(third).await, "", "there was no seat left");
+        drop(seated);
+        loop {
+            let mut next = TcpStream::connect(address).await.unwrap();
+            let _ = next.write_all(LIVEZ).await;
+            match next.read(&mut [0; 12]).await {
+                Ok(12) => break,
+                // Its seat is given back when the server has seen that somebody left.
+                _ => tokio::time::sleep(SOON / 10).await,
+            }
+        }
+    })
+    .await;
+}

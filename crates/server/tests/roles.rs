@@ -301,6 +301,50 @@ async fn renewals_are_granted_one_by_one() {
     assert_eq!(statuses, [200, 403, 403, 404], "{text}");
 }
 
+/// What somebody can do who found a token: what its owner could, but not what needs a key.
+#[tokio::test]
+async fn stolen_token_opens_nothing_that_is_held_and_nothing_beyond_its_prefix() {
+    let guarded = Guarded::new().await;
+    let stolen = guarded.token("ci", &["read,claim:own/"], YEAR);
+    let held = guarded.claim(&["own/a"]).await;
+    let (id, _) = held.split_once('.').unwrap();
+    for body in [r#"{"ttl":600}"#, r#"{"status":"released"}"#, r#"{"status":"revoked"}"#] {
+        let guessed = format!("/v1/claims/{id}.{}/", "A".repeat(22));
+        for path in [format!("/v1/claims/{id}/"), guessed] {
+            let (status, text) = guarded.read(&stolen, "PATCH", &path, body).await;
+            assert!(matches!(status, 403 | 404), "{path} {body}: {status} {text}");
+        }
+    }
+    let (_, shown) = guarded.read(&stolen, "GET", "/v1/claims/", "").await;
+    assert!(shown.contains("own/a") && !shown.contains(held.as_str()), "no key is shown: {shown}");
+    for (name, status) in [("own/b", 201), ("own", 403), ("other/a", 403)] {
+        let body = format!(r#"{{"resource":"{name}","ttl":60}}"#);
+        assert_eq!(guarded.read(&stolen, "POST", "/v1/claims/", &body).await.0, status, "{name}");
+    }
+    let (status, _) = guarded.read(&stolen, "GET", "/metrics", "").await;
+    assert_eq!(status, 403, "figures are about everybody's claims");
+    // Its owner notices, and takes it back: what it holds can only run out.
+    guarded.file.change(|list| list.revoke("ci")).unwrap().unwrap();
+    guarded.tokens.refresh();
+    let (status, _) = guarded.read(&stolen, "GET", "/v1/claims/", "").await;
+    assert_eq!(status, 401);
+}
+
+/// A key without a token, where tokens are demanded.
+#[tokio::test]
+async fn stolen_key_without_a_token_opens_nothing() {
+    let guarded = Guarded::new().await;
+    let stranger = guarded.token("stranger", &["all:strange/"], YEAR);
+    let held = guarded.claim(&["own/a"]).await;
+    let path = format!("/v1/claims/{held}/");
+    for body in [r#"{"ttl":600}"#, r#"{"status":"released"}"#] {
+        assert_eq!(guarded.ask(None, "PATCH", &path, body).await.0, 401);
+        assert_eq!(guarded.read(&stranger, "PATCH", &path, body).await.0, 403);
+    }
+    let (_, shown) = guarded.read(TOKEN, "GET", &path, "").await;
+    assert!(shown.contains(r#""active""#), "{shown}");
+}
+
 #[tokio::test]
 async fn lists_and_events_show_only_what_may_be_read() {
     let guarded = Guarded::new().await;

@@ -11,8 +11,8 @@ use makeshift::{Claimed, Ended, Makeshift, NotClaimed};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::errand::View;
 use super::telling::{End, Loss, Miss, Problem, Told};
+use super::view::View;
 use super::{Order, Teller};
 use crate::clock;
 use crate::exchange::Silence;

@@ -52,6 +52,7 @@ mod renewals;
 mod running;
 mod sending;
 mod telling;
+mod view;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,9 +71,9 @@ use crate::place::{ConnectError, Place};
 use crate::wish::Wish;
 
 pub(crate) use self::answer::Heard;
-pub(crate) use self::errand::View;
 pub use self::errand::{Errand, Held};
 pub use self::telling::{End, Loss, Miss, Problem, Told};
+pub(crate) use self::view::View;
 
 /// How a driver does its work.
 #[derive(Debug, Clone)]

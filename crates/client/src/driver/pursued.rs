@@ -6,8 +6,8 @@ use claims::claimant::{Claimant, Moment, Notice};
 use tokio::task::AbortHandle;
 
 use super::Teller;
-use super::errand::View;
 use super::telling::{self, Problem, Told};
+use super::view::View;
 use crate::clock;
 use crate::wish::Wish;
 

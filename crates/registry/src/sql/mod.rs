@@ -39,6 +39,7 @@ mod timeline;
 pub mod trial;
 mod trouble;
 mod wait;
+mod waits;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -58,7 +59,7 @@ pub(crate) use self::postgres::open as postgres;
 pub(crate) use self::sqlite::open as sqlite;
 use self::timeline::Machine;
 use self::trouble::Trouble;
-use self::wait::Waits;
+use self::waits::Waits;
 use crate::commits::Commits;
 use crate::store::Pending;
 

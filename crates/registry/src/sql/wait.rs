@@ -4,12 +4,9 @@
 //! 6), and the process that waits for it activates it. So a waiter is only ever granted anything by its
 //! own process, in answer to its claimant (rule 3).
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use claims::{ClaimId, Command, Owner, Phase, Refusal, Standing};
-use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use update_if::{Backend, Value};
 
@@ -18,67 +15,11 @@ use super::decide::Act;
 use super::keep::{CALLED, HOLDING, IN_LINE, PASSED_OVER};
 use super::statement::Statement;
 use super::trouble::Trouble;
+use super::waits::Place;
 use crate::store::Answer;
 
 /// A waiter asks at least this often, so that its store knows that it is there.
 const SEEN_EVERY: Duration = Duration::from_secs(20);
-
-/// The waiters of this process.
-#[derive(Default)]
-pub(super) struct Waits(Mutex<HashMap<ClaimId, (u64, Arc<Notify>)>>);
-
-impl Waits {
-    pub(super) fn wake(&self, claim: ClaimId) {
-        let waits = self.0.lock().expect("waking does not panic");
-        if let Some((_, notify)) = waits.get(&claim) {
-            notify.notify_one();
-        }
-    }
-
-    pub(super) fn wake_all(&self) {
-        let waits = self.0.lock().expect("waking does not panic");
-        waits.values().for_each(|(_, notify)| notify.notify_one());
-    }
-
-    /// Begins to wait. The wait that was asked for last is the one that counts.
-    fn enter(&self, claim: ClaimId, ticket: u64) -> Option<Place<'_>> {
-        let mut waits = self.0.lock().expect("entering does not panic");
-        let before = waits.get(&claim).cloned();
-        if before.as_ref().is_some_and(|(other, _)| *other > ticket) {
-            return None;
-        }
-        let notify = Arc::<Notify>::default();
-        waits.insert(claim, (ticket, notify.clone()));
-        if let Some((_, before)) = before {
-            before.notify_one();
-        }
-        Some(Place { waits: self, claim, ticket, notify })
-    }
-}
-
-/// A wait that is open.
-struct Place<'a> {
-    waits: &'a Waits,
-    claim: ClaimId,
-    ticket: u64,
-    notify: Arc<Notify>,
-}
-
-impl Place<'_> {
-    /// Whether a later wait took over.
-    fn is_taken(&self) -> bool {
-        let waits = self.waits.0.lock().expect("looking does not panic");
-        waits.get(&self.claim).is_none_or(|(ticket, _)| *ticket != self.ticket)
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        if !self.is_taken() {
-            self.waits.0.lock().expect("leaving does not panic").remove(&self.claim);
-        }
-    }
-}
 
 impl<DB: Backend> Desk<DB> {
     /// Runs a command and, if the claim has to wait, waits with it.
@@ -126,7 +67,7 @@ impl<DB: Backend> Desk<DB> {
         loop {
             let nap = pause.min(until.saturating_duration_since(Instant::now()));
             // Woken or not, it looks.
-            let _ = timeout(nap, place.notify.notified()).await;
+            let _ = timeout(nap, place.woken()).await;
             if place.is_taken() || Instant::now() >= until {
                 return Ok(None);
             }
