@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := test
 CARGO ?= cargo
 
-.PHONY: test tools fmt lint fences unit fix bench
+.PHONY: test tools fmt lint fences unit fix bench fuzz
 
 test: tools fmt lint fences unit ## everything that must pass
 	@echo "all checks passed"
@@ -33,3 +33,8 @@ bench: ## the figures of docs/performance.md
 	$(CARGO) bench -p registry --bench embedded -- --held
 	$(CARGO) bench -p registry --bench sql -- 5
 	$(CARGO) bench -p update-if
+
+TARGET ?= all
+RUNS ?= 10000000
+fuzz: ## libFuzzer on one TARGET or all, so many RUNS each: docs/proof.md
+	@.ci/fuzz $(TARGET) $(RUNS)

@@ -3,6 +3,9 @@
 /// Numbers given out below this many bits belong to one epoch.
 const EPOCH_SHIFT: u32 = 40;
 
+/// No id and no fence is as great as this.
+pub(crate) const NUMBERS_MAX: u64 = 1 << 53;
+
 /// How many epochs fit below 2^53, where every JSON reader still keeps a number exact.
 const EPOCHS: u32 = 1 << (53 - EPOCH_SHIFT);
 

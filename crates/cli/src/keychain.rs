@@ -7,7 +7,7 @@
 //! third process inherited never ends.
 
 mod chain;
-mod input;
+pub(crate) mod input;
 mod outbox;
 
 use std::os::fd::OwnedFd;

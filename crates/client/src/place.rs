@@ -76,13 +76,14 @@ impl Place {
         if is_kept_elsewhere(url) {
             return Ok(Self { base: without_password(url), store: Some(url.to_owned()) });
         }
-        let not_an_address = || ConnectError::NotAnAddress { url: url.to_owned() };
+        let shown = without_password(url);
+        let not_an_address = || ConnectError::NotAnAddress { url: shown.clone() };
         let (scheme, _) = url.split_once(':').ok_or_else(not_an_address)?;
         match scheme.to_ascii_lowercase().as_str() {
             "http" | "https" => {}
             _ => {
                 let scheme = format!("{scheme}:");
-                return Err(ConnectError::Scheme { url: url.to_owned(), scheme });
+                return Err(ConnectError::Scheme { url: shown, scheme });
             }
         }
         let uri: Uri = url.parse().map_err(|_| not_an_address())?;
@@ -145,13 +146,13 @@ fn without_password(url: &str) -> String {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.base)
+        f.write_str(&without_password(&self.base))
     }
 }
 
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Place({})", self.base)
+        write!(f, "Place({self})")
     }
 }
 
@@ -181,6 +182,17 @@ mod tests {
             Place::parse("postgres://jobs@db/jobs").unwrap().to_string(),
             "postgres://jobs@db/jobs"
         );
+    }
+
+    #[test]
+    fn passwords_of_servers_are_not_shown() {
+        let place = Place::parse("https://ci:secret@locks.example/a/").unwrap();
+        assert_eq!(place.to_string(), "https://ci:***@locks.example/a");
+        assert_eq!(place.uri("/v1/x"), "https://ci:secret@locks.example/a/v1/x");
+        for url in ["http://ci:secret@h/?q=1", "redis://ci:secret@h/", "http://ci:secret@/"] {
+            let error = Place::parse(url).unwrap_err().to_string();
+            assert!(error.contains("ci:***@") && !error.contains("secret"), "{error}");
+        }
     }
 
     #[test]

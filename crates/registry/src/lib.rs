@@ -22,6 +22,9 @@ pub use self::sql::trial;
 pub mod conformance;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+#[cfg(all(feature = "etcd", feature = "object", feature = "sql"))]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(feature = "object")]
 pub mod object;
 pub mod planted;

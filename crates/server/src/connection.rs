@@ -52,7 +52,7 @@ pub(crate) async fn serve(server: Arc<Server>, door: Door, stream: TcpStream, pe
     enter(&server, &door, encrypted, peer).await;
 }
 
-async fn enter<S>(server: &Arc<Server>, door: &Door, stream: S, peer: SocketAddr)
+pub(crate) async fn enter<S>(server: &Arc<Server>, door: &Door, stream: S, peer: SocketAddr)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {

@@ -33,6 +33,9 @@ mod v1;
 mod bell;
 mod keys;
 
+#[doc(hidden)]
+pub mod fuzzing;
+
 pub use self::accept::{Faces, serve, serve_with};
 pub use self::access::{BadToken, Token, TokenFile, TokenList, Tokens};
 pub use self::audit::Audit;

@@ -2,7 +2,7 @@
 //!
 //! * [`decide`] answers what a command means now; [`settle`] finds the next thing that must happen
 //!   on a resource. Both only read.
-//! * [`apply`] makes one event true. It chooses nothing.
+//! * [`apply`] makes one event true. It chooses nothing. [`can_follow`] says whether it could.
 //! * [`execute`] alternates them: settle first, decide, settle what that made possible. It is what a
 //!   store runs atomically. `sweep`, `resume` and `begin_epoch` are the same for changes that
 //!   nobody asks for.
@@ -14,11 +14,13 @@
 mod apply;
 mod decide;
 mod execute;
+mod follow;
 mod part;
 mod settle;
 
 pub use self::apply::apply;
 pub use self::decide::decide;
 pub use self::execute::{begin_epoch, execute, resume, sweep};
+pub use self::follow::can_follow;
 pub use self::part::{Done, Needs, Part, Shelf, execute_part, sweep_part};
 pub use self::settle::settle;

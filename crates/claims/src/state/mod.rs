@@ -30,7 +30,7 @@ use self::roll::Roll;
 pub(crate) use self::slots::{Slot, Slots};
 pub use self::standing::{Place, Standing};
 use crate::claim::{Claim, Phase};
-use crate::identity::{ClaimId, Epoch, Fence, KeyHash};
+use crate::identity::{ClaimId, Epoch, Fence, KeyHash, NUMBERS_MAX};
 use crate::rules::Rules;
 use crate::terms::Name;
 use crate::time::Timestamp;
@@ -97,6 +97,16 @@ impl State {
     /// An empty state.
     pub fn new(rules: Rules) -> Self {
         Self::restore(rules, Counters::starting(Epoch::default()), core::iter::empty())
+    }
+
+    /// Whether a snapshot can have kept these: in order, each with numbers that were given out.
+    pub fn can_restore(counters: Counters, claims: &[Claim]) -> bool {
+        let given = counters.next_claim.0.max(counters.next_fence.0) <= NUMBERS_MAX;
+        let fence = |claim: &Claim| claim.activation().map(|activation| activation.fence);
+        let known = |claim: &Claim| {
+            claim.id < counters.next_claim && fence(claim).is_none_or(|it| it < counters.next_fence)
+        };
+        given && claims.is_sorted_by(|a, b| a.id < b.id) && claims.iter().all(known)
     }
 
     /// A state from what a snapshot kept: its counters and claims.

@@ -45,7 +45,7 @@ impl File {
         Ok(None)
     }
 
-    fn parse(path: &Path, text: &str, command: &Command) -> anyhow::Result<Self> {
+    pub(crate) fn parse(path: &Path, text: &str, command: &Command) -> anyhow::Result<Self> {
         let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
         let wrong = |at: usize, said: String| {
             Exit::Config.because(format!("{}, line {}: {said}", path.display(), line_of(at)))

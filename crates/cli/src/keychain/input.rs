@@ -17,20 +17,21 @@ pub(crate) struct Line {
 
 /// Reads on a thread of its own, which ends with the input (or with the process).
 pub(crate) fn start(input: impl Read + Send + 'static) -> io::Result<mpsc::Receiver<Line>> {
-    let (sender, lines) = mpsc::channel(LINES_AHEAD);
+    let (sender, heard) = mpsc::channel(LINES_AHEAD);
     std::thread::Builder::new().name("input".into()).spawn(move || {
-        let mut input = BufReader::new(input);
-        let mut number = 0;
-        // A pipe that cannot be read is a pipe that has ended.
-        while let Ok(Some(line)) = read_line(&mut input) {
-            number += 1;
-            let request = line.and_then(|line| understand(&line));
+        for (number, request) in (1..).zip(lines(BufReader::new(input))) {
             if sender.blocking_send(Line { number, request }).is_err() {
                 break;
             }
         }
     })?;
-    Ok(lines)
+    Ok(heard)
+}
+
+/// Every line to the end of the input. A pipe that cannot be read is a pipe that has ended.
+pub(crate) fn lines(mut input: impl BufRead) -> impl Iterator<Item = Result<Request, String>> {
+    std::iter::from_fn(move || read_line(&mut input).ok().flatten())
+        .map(|line| line.and_then(|line| understand(&line)))
 }
 
 fn understand(line: &[u8]) -> Result<Request, String> {

@@ -6,7 +6,7 @@
 mod board;
 mod lines;
 mod screen;
-mod stream;
+pub(crate) mod stream;
 
 use std::time::Duration;
 

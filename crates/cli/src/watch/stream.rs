@@ -83,6 +83,29 @@ impl Stream {
     }
 }
 
+/// All that a stream says which comes in these pieces, in words.
+pub(crate) fn heard<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+    let mut parser = Parser::default();
+    let mut heard = Vec::new();
+    for piece in pieces {
+        parser.buffer.extend_from_slice(piece);
+        loop {
+            match parser.block() {
+                Ok(None) => break,
+                Ok(Some(block)) => {
+                    let (id, said) = (block.id, block.read().map_err(|error| error.to_string()));
+                    heard.push(format!("{id:?} {said:?}"));
+                }
+                Err(error) => {
+                    heard.push(error.to_string());
+                    return heard;
+                }
+            }
+        }
+    }
+    heard
+}
+
 /// Cuts the stream into blocks of lines.
 #[derive(Default)]
 struct Parser {
@@ -121,8 +144,8 @@ impl Parser {
             }
         }
         self.buffer.drain(..read);
-        if self.buffer.len() > LINE_MAX {
-            return Err(Exit::Unavailable.because("a line without end: not a Tenure server"));
+        if self.buffer.len().max(self.block.data.len()) > LINE_MAX {
+            return Err(Exit::Unavailable.because("an event without end: not a Tenure server"));
         }
         Ok(whole.then(|| std::mem::take(&mut self.block)))
     }
@@ -153,6 +176,19 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn event_without_end_is_given_up() {
+        let line = format!("data: {}\n", "x".repeat(1_000));
+        for text in [line.as_str(), &line[..line.len() - 1]] {
+            let mut parser = Parser::default();
+            let given_up = (0..2 * LINE_MAX / line.len()).any(|_| {
+                parser.buffer.extend_from_slice(text.as_bytes());
+                parser.block().is_err()
+            });
+            assert!(given_up);
+        }
+    }
 
     #[test]
     fn stream_is_read_however_it_is_cut() {

@@ -27,7 +27,7 @@ struct File<'a> {
 }
 
 /// What to write.
-pub(crate) fn write(lease: &Lease) -> Vec<u8> {
+pub fn write(lease: &Lease) -> Vec<u8> {
     let optional = |wall: Option<Wall>| wall.map_or_else(String::new, stamp);
     let file = File {
         writer_id: lease.writer.as_str(),
@@ -48,7 +48,7 @@ pub(crate) fn write(lease: &Lease) -> Vec<u8> {
 
 /// What a reader makes of it. Only nothing and empty values mean that nobody has it; what cannot be
 /// understood may be somebody's.
-pub(crate) fn read(bytes: &[u8]) -> Seen {
+pub fn read(bytes: &[u8]) -> Seen {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return Seen::Unreadable };
     if is_falsy(&value) {
         return Seen::Absent;

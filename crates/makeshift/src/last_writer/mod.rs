@@ -36,6 +36,8 @@ pub use self::acquire::{LastWriter, NotHeld, Unless};
 pub(crate) use self::blob::measured_put;
 pub use self::lease::Lease;
 pub(crate) use self::lease_file::host_name;
+#[doc(hidden)]
+pub use self::lease_file::{read as read_lease, write as write_lease};
 pub use self::status::{LeaseReport, LeaseState, list, look, wipe};
 
 /// The name of the lease file in its directory.

@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use claims::engine::apply;
+use claims::engine::{apply, can_follow};
 use claims::{Fence, Stamp, State};
 
 use super::frame::{Frame, Header, MAGIC, NoFrame, Salt};
@@ -171,7 +171,7 @@ impl<'a, M: Medium> Log<'a, M> {
                     return Err(damaged(end, here));
                 }
                 let header = frame.header;
-                let expected = next.unwrap_or(header.sequence.min(covered + 1));
+                let expected = next.unwrap_or(header.sequence.min(covered.saturating_add(1)));
                 if header.sequence != expected && !trusting {
                     return Err(misplaced(here, header.sequence, expected));
                 }
@@ -180,7 +180,7 @@ impl<'a, M: Medium> Log<'a, M> {
                 }
                 if header.sequence > covered {
                     let events = self.apply(&mut state, &frame, here)?;
-                    position = header.position + events;
+                    position = header.position.saturating_add(events);
                     stamp = header.stamp;
                     since_snapshot += frame.len() as u64;
                 }
@@ -191,7 +191,7 @@ impl<'a, M: Medium> Log<'a, M> {
             }
             if here.torn {
                 // The frame that was being written when the machine stopped, or damage.
-                self.check_torn(&bytes, here, next.unwrap_or(covered + 1))?;
+                self.check_torn(&bytes, here, next.unwrap_or(covered.saturating_add(1)))?;
                 if !end.torn {
                     end = here;
                 }
@@ -241,6 +241,14 @@ impl<'a, M: Medium> Log<'a, M> {
             }
         };
         for event in &events {
+            if !can_follow(state, event) {
+                return Err(StoreError::Corrupt(format!(
+                    "{} at byte {}: it says something that cannot follow what is before it: \
+                     restore the directory from a backup",
+                    segment_name(at.number),
+                    at.offset,
+                )));
+            }
             apply(state, event, frame.header.stamp);
         }
         Ok(events.len() as u64)

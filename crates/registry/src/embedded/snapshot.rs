@@ -3,7 +3,7 @@
 //! Header, blocks of claims, trailer; each with its own checksum. Only a file that ends in its
 //! trailer is a snapshot. `docs/log-format.md` draws it.
 
-use claims::{Claim, ClaimId, Counters, Epoch, Fence, Stamp, Timestamp, WallTime};
+use claims::{Claim, ClaimId, Counters, Epoch, Fence, Stamp, State, Timestamp, WallTime};
 
 use super::frame::{Appender, Salt, field};
 use super::segment::VERSION;
@@ -103,9 +103,12 @@ pub(super) fn read(bytes: &[u8], salt: &Salt) -> Result<(Cut, Vec<Claim>), Strin
         }
         if last {
             let count = u64::from_le_bytes(field(body, 0));
-            return match count == claims.len() as u64 && end == bytes.len() {
+            if count != claims.len() as u64 || end != bytes.len() {
+                return Err(damaged());
+            }
+            return match State::can_restore(cut.counters, &claims) {
                 true => Ok((cut, claims)),
-                false => Err(damaged()),
+                false => Err("it is whole, but says what cannot be".into()),
             };
         }
         let mut rest = body;

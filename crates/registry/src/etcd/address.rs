@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 const ALIVE: Duration = Duration::from_secs(2);
 
 /// An address that was understood.
-pub(super) struct Address {
+pub(crate) struct Address {
     pub(super) endpoints: Vec<String>,
     /// Ends with a slash.
     pub(super) prefix: String,
@@ -25,11 +25,11 @@ pub(super) struct Address {
     pub(super) timeout: Duration,
     pub(super) epoch: Epoch,
     /// The address for people: without the password.
-    pub(super) shown: String,
+    pub(crate) shown: String,
 }
 
 impl Address {
-    pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
+    pub(crate) fn parse(url: &str) -> Result<Self, StoreError> {
         let shown = without_password(url);
         let bad = |why: &str| StoreError::Unavailable(format!("{shown} cannot be opened: {why}"));
         let (rest, query) = url.split_once('?').unwrap_or((url, ""));

@@ -8,7 +8,7 @@
 //! Three members keep serving with any one of them gone, and so does any number of Tenure servers
 //! over them.
 
-mod address;
+pub(crate) mod address;
 mod cabinet;
 mod watch;
 

@@ -6,7 +6,7 @@
 
 pub(crate) mod bucket;
 mod directory;
-mod place;
+pub(crate) mod place;
 mod probe;
 mod tags;
 

@@ -15,11 +15,11 @@ use url::Url;
 use crate::error::StoreError;
 
 /// An address that was understood.
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) kind: Kind,
     pub(super) epoch: Epoch,
     /// The address for people, without its parameters.
-    pub(super) shown: String,
+    pub(crate) shown: String,
 }
 
 pub(super) enum Kind {
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 
 impl Place {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the kinds of stores are not ours to count")]
-    pub(super) fn parse(address: &str) -> Result<Self, StoreError> {
+    pub(crate) fn parse(address: &str) -> Result<Self, StoreError> {
         let (plain, parameters) = address.split_once('?').unwrap_or((address, ""));
         let epoch = epoch(parameters, address)?;
         let shown = plain.trim_end_matches('/').to_owned();

@@ -63,6 +63,12 @@ use self::waits::Waits;
 use crate::commits::Commits;
 use crate::store::Pending;
 
+/// Reads something from the body of a row, or says what is wrong with it.
+#[cfg(all(feature = "etcd", feature = "object"))]
+pub(crate) fn stored<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    keep::read(body).map_err(|trouble| format!("{trouble:?}"))
+}
+
 /// Decisions on one resource that come from this process go one by one: against each other they would
 /// only be undone.
 const LANES: usize = 64;

@@ -15,7 +15,7 @@
 pub(crate) mod cabinet;
 mod chronicle;
 mod decide;
-mod drawer;
+pub(crate) mod drawer;
 mod follow;
 mod look;
 mod open;

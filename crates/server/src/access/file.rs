@@ -54,15 +54,7 @@ impl TokenFile {
         }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|error| self.failed(error))?;
-        let content: Content<Vec<Token>> = serde_json::from_str(&text).map_err(|error| {
-            let what = format!("is not a list of tokens ({error}): restore it, or remove it");
-            FileProblem::content(&self.0, what)
-        })?;
-        if content.version != VERSION {
-            let what = format!("has version {}, and this is {VERSION}", content.version);
-            return Err(FileProblem::content(&self.0, what));
-        }
-        Ok(TokenList::from_entries(content.tokens))
+        TokenList::from_json(&text).map_err(|what| FileProblem::content(&self.0, what))
     }
 
     /// Changes it: nobody ever sees a half of it, and when this returns it is on disk.
@@ -96,9 +88,8 @@ impl TokenFile {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let content = Content { version: VERSION, tokens: list.as_slice() };
         let mut file = private().write(true).create_new(true).open(&new)?;
-        file.write_all(&serde_json::to_vec(&content).map_err(io::Error::other)?)?;
+        file.write_all(&list.to_json().map_err(io::Error::other)?)?;
         file.write_all(b"\n")?;
         file.sync_all()?;
         fs::rename(&new, &self.0)?;
@@ -107,6 +98,24 @@ impl TokenFile {
 
     fn failed(&self, error: io::Error) -> FileProblem {
         FileProblem::io(&self.0, error)
+    }
+}
+
+impl TokenList {
+    /// Reads what the file has, or says in words what is wrong with it.
+    pub(crate) fn from_json(text: &str) -> Result<Self, String> {
+        let content: Content<Vec<Token>> = serde_json::from_str(text).map_err(|error| {
+            format!("is not a list of tokens ({error}): restore it, or remove it")
+        })?;
+        match content.version {
+            VERSION => Ok(Self::from_entries(content.tokens)),
+            other => Err(format!("has version {other}, and this is {VERSION}")),
+        }
+    }
+
+    /// What the file has.
+    pub(crate) fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&Content { version: VERSION, tokens: self.as_slice() })
     }
 }
 

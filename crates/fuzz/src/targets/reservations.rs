@@ -1,0 +1,86 @@
+//! Calls of clients of CloudShell, in XML.
+
+use hyper::Request;
+use hyper::body::Bytes;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use server::fuzzing::Reservations;
+use server::{Body, Cloudshell};
+
+use crate::house::{House, Kind, visit};
+use crate::source::text_of;
+use crate::told::Told;
+
+/// How many calls an input may have.
+const CALLS_MAX: usize = 8;
+
+/// Calls with NUL in between, which XML cannot have: the name of the call, a blank, and its body.
+pub(crate) fn run(input: &[u8]) {
+    visit(Kind::Empty, async |house| {
+        let config = Cloudshell { foreign_reservations: true, ..Cloudshell::default() };
+        let face = Reservations::open(house.server.clone(), config).await;
+        let face = face.expect("memory answers");
+        let told = ask(&face, "", "Logon", b"<Logon><username>me</username></Logon>").await;
+        let told = told.expect("a good call").text;
+        let token = told.split("Token=\"").nth(1).and_then(|rest| rest.split('"').next());
+        let token = token.expect("whoever logs on gets a token").to_owned();
+        for call in input.split(|&byte| byte == 0).take(CALLS_MAX) {
+            let blank = call.iter().position(|&byte| byte == b' ').unwrap_or(call.len());
+            let (name, body) = (text_of(&call[..blank]), call.get(blank + 1..).unwrap_or_default());
+            if ask(&face, &token, name, body).await.is_some() {
+                house.check().await;
+            }
+        }
+        nobody_else_is_in(house, &face).await;
+    });
+}
+
+async fn ask(face: &Reservations, token: &str, call: &str, body: &[u8]) -> Option<Told> {
+    let request = Request::builder()
+        .method("POST")
+        .uri(format!("/ResourceManagerApiService/{call}"))
+        .header("host", "localhost")
+        .header("authorization", format!("MachineName=m;Token={token}"))
+        .body(Body::Whole(Bytes::copy_from_slice(body)))
+        .ok()?;
+    let told = Told::of(face.handle(request).await);
+    assert!(!told.status.is_server_error(), "{}: {}", told.status, told.text);
+    well_formed(&told.text);
+    assert!(
+        told.text.contains("Success=\"true\"") != told.text.contains("Success=\"false\""),
+        "{}",
+        told.text
+    );
+    Some(told)
+}
+
+/// A reader of XML reads it to its end.
+fn well_formed(text: &str) {
+    let mut reader = Reader::from_str(text);
+    let mut depth = 0_usize;
+    loop {
+        match reader.read_event().unwrap_or_else(|error| panic!("{error}: {text}")) {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth -= 1,
+            Event::Eof => break,
+            Event::Empty(_)
+            | Event::Text(_)
+            | Event::CData(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => {}
+        }
+    }
+    assert_eq!(depth, 0, "{text}");
+}
+
+/// Whatever was asked, a token that nobody was given opens nothing.
+async fn nobody_else_is_in(house: &House, face: &Reservations) {
+    let before = house.events().await;
+    let token = "1.ZZZZZZZZZZZZZZZZZZZZZZ";
+    let told = ask(face, token, "Logoff", b"<Logoff></Logoff>").await.expect("a good call");
+    assert!(told.text.contains("Success=\"false\""), "{}", told.text);
+    assert_eq!(house.events().await, before);
+}
