@@ -1,12 +1,12 @@
 //! Strictly in turn: whoever had its place before another began to ask is served before it.
 //!
-//! **The exception.** A waiter that is not there when its turn comes is called, its turn is kept for
-//! its ttl (two minutes at most), and only then others may go ahead. An entry does not say whether
-//! its client was there all the time: a connection may break at any time.
+//! **The exception.** A waiter that is not there when its turn comes is called, its turn is kept
+//! for its ttl (two minutes at most), and only then others may go ahead. An entry does not say
+//! whether its client was there all the time: a connection may break at any time.
 //!
-//! **Idea.** While a turn is kept for an exclusive claim nobody holds. So a waiter can only have been
-//! passed over if, after it asked and before the other was served, nobody held for as long
-//! as a turn is kept. Where the history leaves no room for such a pause, the promise is strict.
+//! **Idea.** While a turn is kept for an exclusive claim nobody holds. So a waiter can only have
+//! been passed over if, after it asked and before the other was served, nobody held for as long as
+//! a turn is kept. Where the history leaves no room for such a pause, the promise is strict.
 //!
 //! O(n log n): of all who came later and were served earlier only the first has to be looked at. If
 //! the pause was before the first, it was before all of them.
