@@ -34,6 +34,7 @@ fn fifty_thousand_operations_of_five_clients_are_decided() {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "the figures are for people")]
 #[ignore = "prints figures"]
 fn figures() {
     let fast = Terms { budget: 0, ..Terms::default() };
