@@ -7,10 +7,16 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 
+use torture::check::Terms;
+
+use crate::cycles::{Blow, Cycles, Outcome};
 use crate::faults::{CREW, Choice, HOUSE};
 use crate::progress::Progress;
 use crate::world::Plan;
 use crate::{disk, run, stores};
+
+/// More than a run ever makes: nothing is forgotten.
+const ENDED_MAX: usize = 1_000_000;
 
 /// Where what is needed comes from, and what is kept of it.
 #[derive(Args, Clone, Debug)]
@@ -87,8 +93,8 @@ impl Run {
         let choice = Choice::of(&self.faults)?;
         let mut flags = self.place.server_flag.clone();
         // Small segments, so that the log is rotated and snapshots are taken; nothing is forgotten.
-        flags.extend(["--ended-max=1000000", "--segment-bytes=1048576"].map(str::to_owned));
-        flags.push("--snapshot-after=1048576".to_owned());
+        flags.push(format!("--ended-max={ENDED_MAX}"));
+        flags.extend(["--segment-bytes=1048576", "--snapshot-after=1048576"].map(str::to_owned));
         let plan = Plan {
             tenure: self.place.tenure()?,
             store: self.store,
@@ -101,10 +107,11 @@ impl Run {
         let directory = Directory::new(self.place.keep.as_deref())?;
         let lasts = Duration::from_secs(self.seconds);
         let progress = Progress::open(&format!("{} seed {seed}", name(&self.store)));
-        let run = run::Run { plan: &plan, seed, lasts, choice: &choice };
+        let terms = Terms { ended_max: ENDED_MAX, ..Terms::default() };
+        let run = run::Run { plan: &plan, seed, lasts, choice: &choice, terms };
         let report = run.go(directory.path(), &progress)?;
         drop(progress);
-        let held = report.findings.is_empty();
+        let held = report.passes();
         if self.json {
             println!("{}", serde_json::to_string(&report)?);
         } else {
@@ -131,6 +138,59 @@ impl Run {
             self.ttl_ms,
             self.place.again(),
         ))
+    }
+}
+
+/// What `kill` and `power` can be told.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Cycle {
+    /// How often.
+    #[arg(long, default_value_t = 100)]
+    rounds: u64,
+    /// Decides when each blow falls; without it, another one each time.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Print the outcome as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Cycle {
+    pub(crate) fn kill(self) -> anyhow::Result<bool> {
+        self.go(Blow::Kill, "kill")
+    }
+
+    pub(crate) fn power(self) -> anyhow::Result<bool> {
+        let blow = Blow::PowerCut(self.place.disk);
+        self.go(blow, "power")
+    }
+
+    fn go(self, blow: Blow, word: &str) -> anyhow::Result<bool> {
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        let (tenure, flags) = (&self.place.tenure()?, &self.place.server_flag);
+        let directory = Directory::new(self.place.keep.as_deref())?;
+        let progress = Progress::of(self.rounds, "rounds");
+        let cycles = Cycles { tenure, flags, blow, rounds: self.rounds, seed };
+        let outcome = cycles.go(directory.path(), &progress)?;
+        drop(progress);
+        if self.json {
+            println!("{}", serde_json::to_string(&outcome)?);
+        } else {
+            let Outcome { rounds, lost, acknowledged, unanswered, losses } = &outcome;
+            println!(
+                "{word}, seed {seed}: something was lost in {lost} of {rounds} rounds; \
+                 {acknowledged} answers were heard, {unanswered} never came"
+            );
+            losses.iter().for_each(|loss| println!("FOUND: {loss}"));
+        }
+        if outcome.lost > 0 {
+            let (program, again) = (std::env::current_exe()?, self.place.again());
+            let (program, rounds) = (program.display(), self.rounds);
+            println!("again: {program} {word} --rounds {rounds} --seed {seed}{again}");
+        }
+        Ok(outcome.lost == 0)
     }
 }
 

@@ -56,8 +56,11 @@ impl Crew {
         dice: Rng,
     ) -> anyhow::Result<Self> {
         let seats = spaces.into_iter().zip(MANNERS.into_iter().cycle());
-        let seats = seats.map(|(space, manner)| {
-            Seat { manner, space, process: None, granted: Arc::default() }
+        let seats = seats.map(|(space, manner)| Seat {
+            manner,
+            space,
+            process: None,
+            granted: Arc::default(),
         });
         let mut crew = Self { brief, seats: seats.collect(), next_client: 1, dice };
         (0..crew.seats.len()).try_for_each(|nth| crew.hire(nth))?;

@@ -27,7 +27,6 @@ pub(crate) enum Kind {
 pub(crate) struct Disk {
     image: PathBuf,
     place: PathBuf,
-    kind: Kind,
 }
 
 impl Disk {
@@ -41,17 +40,13 @@ impl Disk {
             Kind::Xfs => "mkfs.xfs -q -f",
         };
         run(&format!("{make} {}", image.display()))?;
-        let disk = Self { image, place, kind };
+        let disk = Self { image, place };
         disk.mount().context("a file system cannot be mounted here")?;
         Ok(disk)
     }
 
     pub(crate) fn place(&self) -> &Path {
         &self.place
-    }
-
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
     }
 
     /// From now on nothing becomes durable any more. Whoever has files open sees errors.

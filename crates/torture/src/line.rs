@@ -19,11 +19,6 @@ impl Answer {
     pub(crate) fn fence(&self) -> Option<u64> {
         self.body["fence"].as_u64()
     }
-
-    /// The number of the claim, from its path.
-    pub(crate) fn claim(&self) -> Option<u64> {
-        number(&self.location)
-    }
 }
 
 /// The number of a claim from its path.
@@ -49,9 +44,14 @@ impl Line {
     pub(crate) fn ask(&mut self, method: &str, path: &str, body: &str) -> Option<Answer> {
         let answer = self.try_ask(method, path, body);
         if answer.is_none() {
-            self.stream = None;
+            self.hang_up();
         }
         answer
+    }
+
+    /// The next question is asked on another connection.
+    pub(crate) fn hang_up(&mut self) {
+        self.stream = None;
     }
 
     fn try_ask(&mut self, method: &str, path: &str, body: &str) -> Option<Answer> {

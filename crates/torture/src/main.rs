@@ -8,6 +8,7 @@
 mod clock;
 mod commands;
 mod crew;
+mod cycles;
 mod disk;
 mod faults;
 mod line;
@@ -38,6 +39,10 @@ struct Arguments {
 enum Command {
     /// Workers claim while faults fall; then everything heals, and what they saw is judged.
     Run(commands::Run),
+    /// Kills the server again and again while clients are at work; nothing acknowledged may be lost.
+    Kill(commands::Cycle),
+    /// Cuts the power of the server's disk again and again; nothing acknowledged may be lost.
+    Power(commands::Cycle),
     /// Names the faults.
     Faults,
     /// One worker of a run.
@@ -48,6 +53,8 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run(run) => run.go(),
+        Command::Kill(cycle) => cycle.kill(),
+        Command::Power(cycle) => cycle.power(),
         Command::Faults => commands::tell_faults(),
         Command::Worker(worker) => worker.run().map(|()| true),
     };

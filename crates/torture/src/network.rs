@@ -160,7 +160,8 @@ fn sweep() {
     let Ok(spaces) = std::fs::read_dir("/run/netns") else { return };
     for space in spaces.flatten() {
         let name = space.file_name().to_string_lossy().into_owned();
-        let id = name.strip_prefix("torture-").and_then(|rest| rest.split('-').next()?.parse().ok());
+        let id =
+            name.strip_prefix("torture-").and_then(|rest| rest.split('-').next()?.parse().ok());
         let Some(id): Option<u32> = id else { continue };
         if !std::path::Path::new(&format!("/proc/{id}")).exists() {
             let _ = run(&format!("ip netns del {name}"));

@@ -21,7 +21,8 @@ pub(crate) fn command(program: impl AsRef<OsStr>, space: Option<&str>) -> Comman
 /// What a command line begins with to be run in a network of its own.
 pub(crate) fn inside(space: Option<&str>) -> Vec<String> {
     // Not `ip netns exec`: that has mounts of its own, which would keep a disk busy for ever.
-    let enter = |space| ["nsenter".to_owned(), format!("--net=/run/netns/{space}"), "--".to_owned()];
+    let enter =
+        |space| ["nsenter".to_owned(), format!("--net=/run/netns/{space}"), "--".to_owned()];
     space.map(enter).into_iter().flatten().collect()
 }
 

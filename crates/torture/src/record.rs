@@ -40,8 +40,7 @@ impl Record {
     /// What is about to be done to the world.
     pub(crate) fn fault(&self, kind: &str) -> Entry {
         let what = What::Fault { kind: kind.to_owned() };
-        let fault =
-            Entry { client: RIG, resource: String::new(), begin: now(), end: None, what };
+        let fault = Entry { client: RIG, resource: String::new(), begin: now(), end: None, what };
         self.write(&fault);
         fault
     }

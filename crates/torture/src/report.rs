@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
+use torture::check::{Terms, Verdict, judge_by};
 use torture::history::{Acquired, Entry, Told, What};
+
+/// How many findings of one kind are told in full.
+const TOLD_MAX: usize = 3;
 
 /// Figures and findings.
 #[derive(Debug, Default, Serialize)]
@@ -14,8 +18,13 @@ pub(crate) struct Report {
     pub(crate) faults: BTreeMap<&'static str, u64>,
     /// What this machine cannot do, and why.
     pub(crate) skipped: BTreeMap<&'static str, String>,
-    /// What must hold and did not; empty is good.
+    /// What must hold and did not, as the rig saw it; empty is good.
     pub(crate) findings: Vec<String>,
+    /// What the judge says of the history.
+    pub(crate) verdict: Verdict,
+    /// The same in words, with the lines of the history that show it.
+    #[serde(skip)]
+    pub(crate) told: String,
 }
 
 /// How much was done.
@@ -35,9 +44,16 @@ pub(crate) struct Figures {
 }
 
 impl Report {
-    /// Counts what is in a history, and lets the checkers look at it.
-    pub(crate) fn judge(&mut self, history: &[Entry]) {
+    /// Counts what is in a history, and lets the judge look at it.
+    pub(crate) fn judge(&mut self, history: &[Entry], terms: &Terms) {
         history.iter().for_each(|entry| self.figures.count(entry));
+        self.verdict = judge_by(history, terms);
+        self.told = self.verdict.report(history, TOLD_MAX);
+    }
+
+    /// Whether everything held.
+    pub(crate) fn passes(&self) -> bool {
+        self.findings.is_empty() && self.verdict.passes()
     }
 }
 
@@ -80,6 +96,6 @@ impl fmt::Display for Report {
         for finding in &self.findings {
             writeln!(f, "FOUND: {finding}")?;
         }
-        Ok(())
+        write!(f, "{}", self.told)
     }
 }

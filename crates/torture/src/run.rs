@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use fastrand::Rng;
+use torture::check::Terms;
 use torture::history::{Acquired, Entry, What};
 
 use crate::clock::now;
@@ -32,6 +33,8 @@ pub(crate) struct Run<'a> {
     pub(crate) seed: u64,
     pub(crate) lasts: Duration,
     pub(crate) choice: &'a Choice,
+    /// What the judge may take for granted.
+    pub(crate) terms: Terms,
 }
 
 impl Run<'_> {
@@ -49,7 +52,7 @@ impl Run<'_> {
         drop(world);
         progress.say("judging");
         report.findings.extend(panics(&logs(directory)));
-        report.judge(&merged(&history(directory))?);
+        report.judge(&merged(&history(directory))?, &self.terms);
         Ok(report)
     }
 

@@ -50,7 +50,9 @@ impl Witness {
             let Ok(line) = line else { return };
             let mut words = line.splitn(3, ' ');
             let (client, fence) = (words.next(), words.next());
-            let numbers = client.and_then(|text| text.parse().ok()).zip(fence.and_then(|text| text.parse().ok()));
+            let numbers = client
+                .and_then(|text| text.parse().ok())
+                .zip(fence.and_then(|text| text.parse().ok()));
             let (Some((client, fence)), Some(resource)) = (numbers, words.next()) else { return };
             let answer = if self.see(client, fence, resource) { LANDED } else { "late" };
             if writeln!(answers, "{answer}").is_err() {

@@ -70,7 +70,8 @@ impl World {
             clock: clock("server-clock")?,
             log: logs.join("server.log"),
         })?;
-        let host = network.as_ref().map_or_else(|_| "127.0.0.1".to_owned(), |network| network.host());
+        let host =
+            network.as_ref().map_or_else(|_| "127.0.0.1".to_owned(), |network| network.host());
         let witness = Witness::watch(&format!("{host}:0"), Record::create(&history, "witness")?)?;
         let brief = Brief {
             tenure: plan.tenure.clone(),

@@ -69,7 +69,11 @@ impl Cluster {
             let answer = line.ask("GET", "/health", "");
             answer.is_some_and(|answer| answer.body["health"] == "true")
         });
-        ensure!(is_healthy, "member {nth} of etcd does not start: see {}", self.directory.display());
+        ensure!(
+            is_healthy,
+            "member {nth} of etcd does not start: see {}",
+            self.directory.display()
+        );
         Ok(())
     }
 

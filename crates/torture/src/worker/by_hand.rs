@@ -38,7 +38,7 @@ pub(super) fn work(shift: Shift, server: &str) -> anyhow::Result<()> {
             hands.hold(&wish, &mut lease);
             hands.release(&wish, &lease);
         }
-        hands.shift.pause(40);
+        hands.shift.pause(20);
     }
     Ok(())
 }
@@ -90,7 +90,8 @@ impl Hands {
 
     fn registration(&self, wish: &Wish) -> String {
         let (resource, ttl) = (&wish.resource, self.shift.ttl.as_secs_f64());
-        let limit = wish.limit.map_or(r#""shared":true"#.into(), |limit| format!(r#""limit":{limit}"#));
+        let limit =
+            wish.limit.map_or(r#""shared":true"#.into(), |limit| format!(r#""limit":{limit}"#));
         let key = tenure::Key::random();
         format!(r#"{{"resource":"{resource}","ttl":{ttl},{limit},"key":"{}"}}"#, key.reveal())
     }
@@ -114,7 +115,7 @@ impl Hands {
             if self.shift.dice.u32(0..40) == 0 {
                 self.look(wish, lease);
             }
-            self.shift.pause(30);
+            self.shift.pause(15);
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn work(
             hold(&mut shift, &wish, &claim, held);
             end(&mut shift, &wish, claim, held);
         }
-        shift.pause(40);
+        shift.pause(20);
     }
     Ok(())
 }
@@ -51,8 +51,10 @@ fn acquire(shift: &mut Shift, manager: &LockManager, wish: &Wish) -> Option<(Cla
     };
     // An error leaves open whether the server had granted it meanwhile; it is cleared away later.
     let claim = claiming.get().ok();
-    let held = claim.as_ref().and_then(|claim| Some(Held { claim: claim.id(), fence: claim.fence()? }));
-    let outcome = held.map_or(Acquired::Unknown, |Held { claim, fence }| Acquired::Granted { claim, fence });
+    let held =
+        claim.as_ref().and_then(|claim| Some(Held { claim: claim.id(), fence: claim.fence()? }));
+    let outcome =
+        held.map_or(Acquired::Unknown, |Held { claim, fence }| Acquired::Granted { claim, fence });
     let placed = Some(placed.load(Ordering::SeqCst)).filter(|at| *at > 0);
     shift.write_acquire(wish, begin, placed, outcome);
     claim.zip(held)
@@ -70,7 +72,7 @@ fn hold(shift: &mut Shift, wish: &Wish, claim: &Claim, held: Held) {
         if shift.dice.u32(0..64) == 0 {
             renew(shift, wish, claim, held);
         }
-        shift.pause(30);
+        shift.pause(15);
         asked = now();
     }
 }

@@ -114,13 +114,7 @@ impl Shift {
     }
 
     /// Before it is asked for, and again when the answer is there.
-    fn write_acquire(
-        &self,
-        wish: &Wish,
-        begin: Nanos,
-        placed: Option<Nanos>,
-        outcome: Acquired,
-    ) {
+    fn write_acquire(&self, wish: &Wish, begin: Nanos, placed: Option<Nanos>, outcome: Acquired) {
         let end = (outcome != Acquired::Unknown).then(now);
         let ttl = u64::try_from(self.ttl.as_nanos()).expect("leases are short");
         let what = What::Acquire { ttl, limit: wish.limit, placed, outcome };

@@ -35,7 +35,7 @@ impl Wish {
         // Mostly short, so that much is handed over; at times longer than a lease, so that it is renewed.
         let hold = match dice.u32(0..8) {
             0 => ttl.mul_f64(dice.f64() * 2.5),
-            _ => ttl.mul_f64(dice.f64() * 0.15),
+            _ => ttl.mul_f64(dice.f64() * 0.04),
         };
         Self {
             resource: format!("r{}", dice.u32(0..resources)),
