@@ -7,6 +7,7 @@
 
 mod clock;
 mod commands;
+mod controls;
 mod crew;
 mod cycles;
 mod disk;
@@ -43,6 +44,8 @@ enum Command {
     Kill(commands::Cycle),
     /// Cuts the power of the server's disk again and again; nothing acknowledged may be lost.
     Power(commands::Cycle),
+    /// Runs all this on builds that are broken on purpose: each bug must be found.
+    Controls(controls::Controls),
     /// Names the faults.
     Faults,
     /// One worker of a run.
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.go(),
         Command::Kill(cycle) => cycle.kill(),
         Command::Power(cycle) => cycle.power(),
+        Command::Controls(controls) => controls.go(),
         Command::Faults => commands::tell_faults(),
         Command::Worker(worker) => worker.run().map(|()| true),
     };

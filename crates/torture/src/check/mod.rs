@@ -34,7 +34,7 @@ mod turns;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::cases::Case;
 use crate::history::{Entry, Nanos};
@@ -75,7 +75,7 @@ impl Terms {
 }
 
 /// Which promise was broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The history cannot be one: something ends before it begins.
