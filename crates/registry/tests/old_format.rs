@@ -9,6 +9,7 @@ mod twin;
 use std::path::{Path, PathBuf};
 
 use claims::{Command, Data, Farewell, KeyHash, Limit, Name, Resources, Status};
+use registry::StoreError;
 use registry::embedded::{Medium, MediumFile, Options};
 use twin::{Store, Twin, small};
 
@@ -54,8 +55,8 @@ fn write() -> Twin {
     twin
 }
 
-#[test]
-fn store_of_format_1_is_opened_with_all_it_holds() {
+/// What an earlier version left behind.
+fn left_behind() -> Twin {
     let twin = Twin::default();
     for entry in std::fs::read_dir(kept()).unwrap() {
         let entry = entry.unwrap();
@@ -63,8 +64,41 @@ fn store_of_format_1_is_opened_with_all_it_holds() {
         let name = entry.file_name().into_string().unwrap();
         twin.create(&name, 0).unwrap().write_at(0, &bytes).unwrap();
     }
-    // Checked out files are copies, so a new epoch begins.
-    let store = Store::open(&twin, Options { new_epoch: true, ..options() }).unwrap();
+    twin
+}
+
+/// Checked out files are copies, so a new epoch begins.
+fn checked_out() -> Options {
+    Options { new_epoch: true, ..options() }
+}
+
+/// Changes a file, and makes the checksum over its head right again.
+fn rewrite(twin: &Twin, name: &str, head: usize, change: impl FnOnce(&mut [u8])) {
+    let file = twin.file(name);
+    let mut bytes = file.borrow_mut();
+    change(&mut bytes);
+    let checksum = crc32c::crc32c(&bytes[..head]);
+    bytes[head..head + 4].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// What is in the files, to be compared.
+fn content(twin: &Twin) -> Vec<(String, Vec<u8>)> {
+    let content = |name: String| (name.clone(), twin.file(&name).borrow().clone());
+    twin.names("").into_iter().map(content).collect()
+}
+
+fn refused(twin: &Twin, options: Options) -> String {
+    match Store::open(twin, options) {
+        Ok(_) => panic!("it was opened"),
+        Err(StoreError::Corrupt(why)) => why,
+        Err(other) => panic!("it was refused for another reason: {other}"),
+    }
+}
+
+#[test]
+fn store_of_format_1_is_opened_with_all_it_holds() {
+    let twin = left_behind();
+    let store = Store::open(&twin, checked_out()).unwrap();
     let state = store.ledger.state();
     let names: Vec<&str> = state.names_after(None).map(Name::as_str).collect();
     assert_eq!(names, ["dataset/γ", "shared"]);
@@ -73,6 +107,88 @@ fn store_of_format_1_is_opened_with_all_it_holds() {
     assert_eq!(ended.data().unwrap().as_str(), "{\"host\":\"n17\"}");
     assert_eq!(ended.keepers(), [KeyHash([9; 16])]);
     assert_eq!(ended.resources.as_slice().len(), 2);
+}
+
+/// Upgrading is starting the new version on the old directory.
+#[test]
+fn store_of_format_1_is_served_and_written_on() {
+    let twin = left_behind();
+    let mut store = Store::open(&twin, checked_out()).unwrap();
+    let holders: Vec<_> = store.ledger.state().holders(&Name::new("shared").unwrap()).collect();
+    let highest = holders.iter().map(|claim| claim.activation().unwrap().fence).max().unwrap();
+    assert_eq!(holders.len(), 3, "they hold on");
+    // A newcomer waits for whoever held before the upgrade.
+    let (waiter, _) = store.claim("shared");
+    assert!(waiter.claim.activation().is_none());
+    let snapshots = twin.names("snapshot-");
+    for nth in 0..80 {
+        let (standing, owner) = store.claim(&format!("new/{nth}"));
+        let fence = standing.claim.activation().unwrap().fence;
+        assert!(fence > highest, "fences go on above the old ones");
+        store.release(owner);
+    }
+    assert_ne!(twin.names("snapshot-"), snapshots, "new snapshots replace the old ones");
+    let store = Store::open(&twin, options()).unwrap();
+    let state = store.ledger.state();
+    assert_eq!(state.holders(&Name::new("shared").unwrap()).count(), 3);
+    assert_eq!(state.queue_len(&Name::new("shared").unwrap()), 1);
+    assert_eq!(state.holders(&Name::new("dataset/γ").unwrap()).count(), 1);
+}
+
+#[test]
+fn newer_format_is_refused_by_name_and_nothing_is_changed() {
+    let newest = |twin: &Twin, prefix| twin.names(prefix).pop().unwrap();
+    let newer = |bytes: &mut [u8]| bytes[8..12].copy_from_slice(&2u32.to_le_bytes());
+    for (prefix, head) in [("identity", 44), ("log-", 60)] {
+        let twin = left_behind();
+        let name = newest(&twin, prefix);
+        rewrite(&twin, &name, head, newer);
+        let before = content(&twin);
+        let why = refused(&twin, checked_out());
+        assert!(why.contains("format 2, and this version reads format 1"), "{name}: {why}");
+        assert!(why.contains("start the newer version that wrote it"), "{name}: {why}");
+        assert!(content(&twin) == before, "{name}: something was changed");
+    }
+}
+
+/// A newer version may add kinds of events without a new format. Who goes back to an older one is
+/// told so; what that cannot read is whole, and must not pass for a torn tail, which is cut off.
+#[test]
+fn event_of_a_newer_version_is_refused_and_never_cut_off() {
+    let twin = left_behind();
+    let (name, offset, length) = last_frame(&twin);
+    let file = twin.file(&name);
+    {
+        let mut bytes = file.borrow_mut();
+        let frame = &mut bytes[offset..offset + length];
+        // The first byte of an event is its kind.
+        frame[56] = 120;
+        let sum = crc32c::crc32c(&options().salt);
+        let sum = crc32c::crc32c_append(sum, &frame[..8]);
+        let sum = crc32c::crc32c_append(sum, &frame[12..]);
+        frame[8..12].copy_from_slice(&sum.to_le_bytes());
+    }
+    let before = content(&twin);
+    let why = refused(&twin, checked_out());
+    assert!(why.contains(&format!("{name} at byte {offset}")), "{why}");
+    assert!(why.contains("start the newer version that wrote it"), "{why}");
+    assert!(content(&twin) == before, "something was changed");
+}
+
+/// Where the last frame of the log is, and how long.
+fn last_frame(twin: &Twin) -> (String, usize, usize) {
+    let mut last = None;
+    for name in twin.names("log-") {
+        let file = twin.file(&name);
+        let bytes = file.borrow();
+        let mut offset = 64;
+        while bytes.get(offset..offset + 4) == Some(b"tnr\x01") {
+            let body = u32::from_le_bytes(bytes[offset + 4..offset + 8].try_into().unwrap());
+            last = Some((name.clone(), offset, 56 + body as usize));
+            offset += 56 + body as usize;
+        }
+    }
+    last.unwrap()
 }
 
 /// If this fails, the format has changed: see the end of `docs/log-format.md`. To keep what this

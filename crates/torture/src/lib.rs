@@ -4,4 +4,5 @@
 //! protected thing, and the checkers read this [history] afterwards. Nothing here trusts the server.
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod history;

@@ -8,7 +8,7 @@
 
 use super::frame::{Salt, field};
 use super::medium::{Medium, MediumFile};
-use super::segment::VERSION;
+use super::segment::{VERSION, other_format};
 use crate::error::StoreError;
 
 const NAME: &str = "identity";
@@ -38,9 +38,7 @@ pub(super) fn read<M: Medium>(medium: &M) -> Result<Option<Identity>, StoreError
     }
     let version = u32::from_le_bytes(field(&bytes, 8));
     if version != VERSION {
-        return Err(StoreError::Corrupt(format!(
-            "this store has format {version}; this program reads format {VERSION}"
-        )));
+        return Err(StoreError::Corrupt(format!("this store has {}", other_format(version))));
     }
     let birthmark = u64::from_le_bytes(field(&bytes, 32));
     let original = medium.birthmark(NAME).map_err(failed)? == birthmark;

@@ -220,9 +220,8 @@ impl<'a, M: Medium> Log<'a, M> {
     fn segment(&self, number: u64) -> Result<Vec<u8>, StoreError> {
         let name = segment_name(number);
         let bytes = self.medium.read(&name).map_err(|error| unreadable(&name, error))?;
-        check_header(&bytes, number, self.salt).map_err(|reason| {
-            StoreError::Corrupt(format!("{name} at byte 0: {reason}: restore the directory"))
-        })?;
+        check_header(&bytes, number, self.salt)
+            .map_err(|reason| StoreError::Corrupt(format!("{name} at byte 0: {reason}")))?;
         Ok(bytes)
     }
 
@@ -233,8 +232,8 @@ impl<'a, M: Medium> Log<'a, M> {
             Err(_) if self.options.planted.is(Bug::TornTailAccepted) => return Ok(0),
             Err(error) => {
                 return Err(StoreError::Corrupt(format!(
-                    "{} at byte {}: an event cannot be read ({error}): was this written by a newer \
-                     version?",
+                    "{} at byte {}: an event is unknown to this version ({error}): start the newer \
+                     version that wrote it",
                     segment_name(at.number),
                     at.offset,
                 )));

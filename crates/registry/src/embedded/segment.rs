@@ -75,20 +75,30 @@ fn header(number: u64, salt: &Salt) -> [u8; SEGMENT_HEADER as usize] {
 /// Checks the header of a segment that was read.
 pub(super) fn check_header(bytes: &[u8], number: u64, salt: &Salt) -> Result<(), String> {
     let Some(head) = bytes.get(..SEGMENT_HEADER as usize) else {
-        return Err(format!("it has {} bytes, less than a header", bytes.len()));
+        let short = format!("it has {} bytes, less than a header", bytes.len());
+        return Err(format!("{short}: restore the directory"));
     };
     if crc32c::crc32c(&head[..60]) != u32::from_le_bytes(field(head, 60)) || head[..8] != MAGIC {
-        return Err("its header is damaged".into());
+        return Err("its header is damaged: restore the directory".into());
     }
     let version = u32::from_le_bytes(field(head, 8));
     if version != VERSION {
-        return Err(format!("it has format {version}; this program reads format {VERSION}"));
+        return Err(format!("it has {}", other_format(version)));
     }
     if u64::from_le_bytes(field(head, 16)) != number {
-        return Err("it has the name of another segment".into());
+        return Err("it has the name of another segment: restore the directory".into());
     }
     if head[24..40] != salt[..] {
-        return Err("it belongs to another store".into());
+        return Err("it belongs to another store: restore the directory".into());
     }
     Ok(())
+}
+
+/// What to do about a store that this version cannot read.
+pub(super) fn other_format(version: u32) -> String {
+    let advice = match version > VERSION {
+        true => "start the newer version that wrote it, or restore a backup from before that",
+        false => "start an older version, which can read it",
+    };
+    format!("format {version}, and this version reads format {VERSION}: {advice}")
 }

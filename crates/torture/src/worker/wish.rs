@@ -1,0 +1,48 @@
+//! What a worker wants next.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+
+/// One round of work.
+pub(crate) struct Wish {
+    pub(crate) resource: String,
+    /// With how many others at most; none is no limit.
+    pub(crate) limit: Option<u32>,
+    /// How long it waits for its turn.
+    pub(crate) patience: Duration,
+    /// How long it holds.
+    pub(crate) hold: Duration,
+    /// How it ends.
+    pub(crate) ending: Ending,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It gives back, and waits for the answer.
+    Release,
+    /// It lets go without waiting.
+    Drop,
+}
+
+impl Wish {
+    pub(crate) fn draw(dice: &mut Rng, resources: u32, ttl: Duration) -> Self {
+        let limit = match dice.u32(0..10) {
+            0 => None,
+            1 => Some(2),
+            _ => Some(1),
+        };
+        // Mostly short, so that much is handed over; at times longer than a lease, so that it is renewed.
+        let hold = match dice.u32(0..8) {
+            0 => ttl.mul_f64(dice.f64() * 2.5),
+            _ => ttl.mul_f64(dice.f64() * 0.04),
+        };
+        Self {
+            resource: format!("r{}", dice.u32(0..resources)),
+            limit,
+            patience: ttl.mul_f64(1.0 + dice.f64() * 4.0),
+            hold,
+            ending: if dice.u32(0..8) == 0 { Ending::Drop } else { Ending::Release },
+        }
+    }
+}
