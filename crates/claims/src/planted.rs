@@ -37,6 +37,26 @@ pub enum Bug {
     OverdueForEver,
 }
 
+impl Bug {
+    /// Each of them.
+    pub const ALL: &[Self] = &[
+        Self::Barging,
+        Self::LostQueueEntry,
+        Self::EarlyExpiry,
+        Self::NoIdempotency,
+        Self::ReleaseFreesWhoeverHolds,
+        Self::RestartRestoresFirstDeadline,
+        Self::GraceForEver,
+        Self::GhostGrant,
+        Self::FirstResourceOnly,
+        Self::LimitOffByOne,
+        Self::SharedFence,
+        Self::RenewalNotRecorded,
+        Self::TurnKeptForEver,
+        Self::OverdueForEver,
+    ];
+}
+
 /// The bug kept in, if any.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Planted {

@@ -34,6 +34,8 @@ mod watch;
 mod demo;
 mod hold;
 mod keys;
+#[cfg(feature = "planted")]
+mod planted;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -151,6 +153,8 @@ async fn obey(out: &mut Out) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let command = Arguments::from_arg_matches(&matches)?.command;
+    #[cfg(feature = "planted")]
+    planted::warn()?;
     if let Action::Serve(wish) = command {
         serve(*wish, out).await?;
         return Ok(ExitCode::SUCCESS);

@@ -89,6 +89,8 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
 /// The store, and where it keeps its claims, as it may be shown.
 async fn opened(wish: &Settings) -> anyhow::Result<(Arc<dyn Store>, String)> {
     let options = wish.options()?;
+    #[cfg(feature = "planted")]
+    let options = crate::planted::plant(options);
     let Some((url, restored)) = wish.elsewhere() else {
         return Ok((Arc::new(open(&wish.data, options)?), wish.data.display().to_string()));
     };

@@ -224,6 +224,7 @@ mod key;
 mod manager;
 mod news;
 mod place;
+mod planted;
 mod wish;
 
 pub mod blocking;

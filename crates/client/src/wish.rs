@@ -46,7 +46,8 @@ impl Wish {
 
     pub(crate) fn terms(&self) -> Terms {
         let (patience, adopts, timing) = (self.patience, self.adopts, self.timing);
-        Terms { patience, adopts, timing, ..Terms::new(self.ttl) }
+        let planted = crate::planted::planted();
+        Terms { patience, adopts, timing, planted, ..Terms::new(self.ttl) }
     }
 
     /// The body of its registration.

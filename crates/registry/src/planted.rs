@@ -6,6 +6,8 @@
 pub enum Bug {
     /// The answer leaves, then the batch is synced.
     AnswerBeforeSync,
+    /// The answer leaves, and nobody ever syncs.
+    NeverSynced,
     /// A failed sync is tried again, and the second try is believed.
     SyncRetried,
     /// After recovery, fences go on from the last snapshot.
@@ -26,6 +28,24 @@ pub enum Bug {
     TimeRestarts,
     /// Time in which the store was stuck counts against its clients.
     StallCounts,
+}
+
+impl Bug {
+    /// Each of them.
+    pub const ALL: &[Self] = &[
+        Self::AnswerBeforeSync,
+        Self::NeverSynced,
+        Self::SyncRetried,
+        Self::FenceNotDurable,
+        Self::SnapshotDropsWaiter,
+        Self::SnapshotNotAtCut,
+        Self::SnapshotNamedTooSoon,
+        Self::TruncatedTooSoon,
+        Self::TornTailAccepted,
+        Self::TailNotCleared,
+        Self::TimeRestarts,
+        Self::StallCounts,
+    ];
 }
 
 /// The bug kept in, if any.

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     tell_panics(&arguments);
     if arguments.bugs {
-        for bug in ALL {
+        for bug in ALL.iter() {
             println!("{:<8} {}", bug.part(), bug.name());
         }
         return ExitCode::SUCCESS;

@@ -3,6 +3,8 @@
 //! See [`claims::planted`] for the reason. The rules, the store and the claimant have their bugs
 //! where they would be made; those of what drives a claimant are here, because the simulator does.
 
+use std::sync::LazyLock;
+
 use claims::claimant::Bug as ClaimantBug;
 use claims::planted::Bug as RuleBug;
 use registry::planted::Bug as StoreBug;
@@ -16,6 +18,12 @@ pub enum Bug {
     ClockWithoutSuspend,
     /// A registration that is not answered is sent again under a new key.
     NewKeyForRetry,
+}
+
+impl Bug {
+    /// Each of them.
+    pub const ALL: &[Self] =
+        &[Self::WallClockDeadline, Self::ClockWithoutSuspend, Self::NewKeyForRetry];
 }
 
 /// One bug of any part.
@@ -32,46 +40,13 @@ pub enum Planted {
 }
 
 /// All of them, in the order of their layers.
-pub const ALL: &[Planted] = &[
-    Planted::Rules(RuleBug::Barging),
-    Planted::Rules(RuleBug::LostQueueEntry),
-    Planted::Rules(RuleBug::EarlyExpiry),
-    Planted::Rules(RuleBug::NoIdempotency),
-    Planted::Rules(RuleBug::ReleaseFreesWhoeverHolds),
-    Planted::Rules(RuleBug::RestartRestoresFirstDeadline),
-    Planted::Rules(RuleBug::GraceForEver),
-    Planted::Rules(RuleBug::GhostGrant),
-    Planted::Rules(RuleBug::FirstResourceOnly),
-    Planted::Rules(RuleBug::LimitOffByOne),
-    Planted::Rules(RuleBug::SharedFence),
-    Planted::Rules(RuleBug::RenewalNotRecorded),
-    Planted::Rules(RuleBug::TurnKeptForEver),
-    Planted::Rules(RuleBug::OverdueForEver),
-    Planted::Store(StoreBug::AnswerBeforeSync),
-    Planted::Store(StoreBug::SyncRetried),
-    Planted::Store(StoreBug::FenceNotDurable),
-    Planted::Store(StoreBug::SnapshotDropsWaiter),
-    Planted::Store(StoreBug::SnapshotNotAtCut),
-    Planted::Store(StoreBug::SnapshotNamedTooSoon),
-    Planted::Store(StoreBug::TruncatedTooSoon),
-    Planted::Store(StoreBug::TornTailAccepted),
-    Planted::Store(StoreBug::TailNotCleared),
-    Planted::Store(StoreBug::TimeRestarts),
-    Planted::Store(StoreBug::StallCounts),
-    Planted::Claimant(ClaimantBug::TtlFromReceipt),
-    Planted::Claimant(ClaimantBug::TtlFromRetry),
-    Planted::Claimant(ClaimantBug::NoMargin),
-    Planted::Claimant(ClaimantBug::BelievesPastDeadline),
-    Planted::Claimant(ClaimantBug::LostAnswerIsYes),
-    Planted::Claimant(ClaimantBug::ReleasesThenStops),
-    Planted::Claimant(ClaimantBug::ShorterWhenConfirmed),
-    Planted::Claimant(ClaimantBug::LeavesGhosts),
-    Planted::Claimant(ClaimantBug::LeavesWithoutGoodbye),
-    Planted::Claimant(ClaimantBug::HangsOnSilence),
-    Planted::Client(Bug::WallClockDeadline),
-    Planted::Client(Bug::ClockWithoutSuspend),
-    Planted::Client(Bug::NewKeyForRetry),
-];
+pub static ALL: LazyLock<Vec<Planted>> = LazyLock::new(|| {
+    let rules = RuleBug::ALL.iter().copied().map(Planted::Rules);
+    let store = StoreBug::ALL.iter().copied().map(Planted::Store);
+    let claimant = ClaimantBug::ALL.iter().copied().map(Planted::Claimant);
+    let client = Bug::ALL.iter().copied().map(Planted::Client);
+    rules.chain(store).chain(claimant).chain(client).collect()
+});
 
 impl Planted {
     /// Its name, as the command line takes it.

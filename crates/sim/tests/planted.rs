@@ -50,7 +50,7 @@ fn every_bug_of_the_clients_is_caught() {
 #[test]
 fn there_are_at_least_fifteen() {
     assert!(ALL.len() >= 15);
-    for bug in ALL {
+    for bug in ALL.iter() {
         assert_eq!(Planted::named(&bug.name()), Some(*bug), "names are unique");
     }
 }
@@ -61,7 +61,7 @@ fn table() {
     std::panic::set_hook(Box::new(|_| {}));
     println!("| part | bug | seeds failing of {SEEDS} | first | given away by |");
     println!("|---|---|---|---|---|");
-    for &bug in ALL {
+    for &bug in ALL.iter() {
         let caught = (0..SEEDS).filter_map(|seed| Some((seed, caught(bug, seed)?)));
         let caught: Vec<_> = caught.collect();
         let first = caught.first().map_or("-".to_owned(), |(seed, _)| seed.to_string());

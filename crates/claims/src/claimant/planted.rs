@@ -26,6 +26,22 @@ pub enum Bug {
     HangsOnSilence,
 }
 
+impl Bug {
+    /// Each of them.
+    pub const ALL: &[Self] = &[
+        Self::TtlFromReceipt,
+        Self::TtlFromRetry,
+        Self::NoMargin,
+        Self::BelievesPastDeadline,
+        Self::LostAnswerIsYes,
+        Self::ReleasesThenStops,
+        Self::ShorterWhenConfirmed,
+        Self::LeavesGhosts,
+        Self::LeavesWithoutGoodbye,
+        Self::HangsOnSilence,
+    ];
+}
+
 /// The bug kept in, if any.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Planted {

@@ -285,7 +285,10 @@ impl<M: Medium> Ledger<M> {
 
     fn sync(&mut self) -> Result<(), Fatal> {
         let due = match self.options.durability {
-            Durability::Sync => !self.options.planted.is(Bug::AnswerBeforeSync),
+            Durability::Sync => {
+                let planted = self.options.planted;
+                !planted.is(Bug::AnswerBeforeSync) && !planted.is(Bug::NeverSynced)
+            }
             Durability::Interval(every) => {
                 self.stamp.at.since(self.synced_at).as_micros() >= every.as_micros() as u64
             }

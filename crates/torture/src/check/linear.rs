@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
             *furthest = Some((latest, Stuck { operation: soonest, state: state.clone() }));
         }
         let optional = self.reading.optional.iter().copied();
-        candidates.extend(optional.filter(|&index| !self.done[index]));
+        candidates.extend(optional.filter(|&index| !self.done[index] && self.is_needed(index)));
         candidates.sort_by_key(|&index| {
             let operation = &operations[index];
             std::cmp::Reverse((operation.is_optional(), operation.end, operation.begin))
@@ -157,6 +157,12 @@ impl<'a> Search<'a> {
             choices.extend(ways.into_iter().map(|state| (index, state)));
         }
         choices
+    }
+
+    /// Who holds is only in the way, unless something is still to come that it must hold for.
+    fn is_needed(&self, grant: usize) -> bool {
+        let party = &self.reading.parties[self.reading.operations[grant].claim];
+        party.needs.iter().any(|&need| !self.done[need])
     }
 
     fn model(&self) -> Model<'_> {

@@ -1,11 +1,10 @@
 //! What a lock is: who may become a holder, who may go on, and who may be gone.
 //!
 //! Nothing happens at a known time, only between the question and the answer. So the model keeps
-//! the
-//! *earliest* time of everything: that of the last operation, and that from which each holder may be
-//! gone without a word, because its lease can have ended or because it asked for that and never
-//! heard back. Nothing in the rules becomes impossible by happening earlier, so what cannot be done
-//! this way cannot be done at all.
+//! the *earliest* time of everything: that of the last operation, and that from which each holder
+//! may be gone without a word, because its lease can have ended or because it asked for that and
+//! never heard back. Nothing in the rules becomes impossible by happening earlier, so what cannot
+//! be done this way cannot be done at all.
 //!
 //! That a lease ends is not an operation: a holder is gone as soon as that explains something, and
 //! if nothing needs it, it may as well be there. The same goes for releases that were never
@@ -49,6 +48,8 @@ pub(super) struct Party {
     pub(super) grant: usize,
     /// The first release that was not answered began then.
     pub(super) may_leave: Nanos,
+    /// The operations that it must hold for.
+    pub(super) needs: Vec<usize>,
     /// The operations after which it cannot be granted any more.
     pub(super) farewells: Vec<usize>,
 }
@@ -97,8 +98,10 @@ impl Model<'_> {
         let now = state.now.max(operation.begin);
         let place = state.place(claim);
         let granted = self.done[party.grant];
+        let over = party.farewells.iter().any(|&farewell| self.done[farewell]);
         let mut next = State { now, ..state.clone() };
         match (operation.deed, place) {
+            (Deed::Granted, _) if over => return Vec::new(),
             (Deed::Granted, _) => return self.grant(next, claim, latest),
             (Deed::SeenActive, Some(_)) => {}
             (Deed::Renewed, Some(place)) => {
@@ -115,7 +118,7 @@ impl Model<'_> {
                 next.now = now.max(gone_from);
             }
             (Deed::SeenOver, None) => {}
-            (Deed::SeenWaiting, _) if !granted => {}
+            (Deed::SeenWaiting, _) if !granted && !over => {}
             (Deed::SeenWaiting, _) | (Deed::SeenActive | Deed::Renewed, None) => return Vec::new(),
         }
         if next.now <= latest { vec![next] } else { Vec::new() }
@@ -123,8 +126,7 @@ impl Model<'_> {
 
     fn grant(&self, mut state: State, claim: usize, latest: Nanos) -> Vec<State> {
         let party = &self.parties[claim];
-        let over = party.farewells.iter().any(|&farewell| self.done[farewell]);
-        if over || !self.is_next(&state, claim) {
+        if !self.is_next(&state, claim) {
             return Vec::new();
         }
         state.grants += usize::from(party.fence.is_some());

@@ -1,12 +1,13 @@
-//! Strictly in turn: whoever had its place before another began to ask is served before it.
+//! Strictly in turn: whoever had its place before another began to ask is served before it. This is
+//! judged where the one who was there first wants to be alone; the other may want anything.
 //!
-//! **The exception.** A waiter that is not there when its turn comes is called, its turn is kept for
-//! its ttl (two minutes at most), and only then others may go ahead. An entry does not say whether
-//! its client was there all the time: a connection may break at any time.
+//! **The exception.** A waiter that is not there when its turn comes is called, its turn is kept
+//! for its ttl (two minutes at most), and only then others may go ahead. An entry does not say
+//! whether its client was there all the time: a connection may break at any time.
 //!
-//! **Idea.** While a turn is kept for an exclusive claim nobody holds. So a waiter can only have been
-//! passed over if, after it asked and before the other was served, nobody held for as long
-//! as a turn is kept. Where the history leaves no room for such a pause, the promise is strict.
+//! **Idea.** While a turn is kept for an exclusive claim nobody holds. So a waiter can only have
+//! been passed over if, after it asked and before the other was served, nobody held for as long as
+//! a turn is kept. Where the history leaves no room for such a pause, the promise is strict.
 //!
 //! O(n log n): of all who came later and were served earlier only the first has to be looked at. If
 //! the pause was before the first, it was before all of them.
@@ -30,10 +31,7 @@ pub(super) fn check(case: &Case<'_>, terms: &Terms, findings: &mut Vec<Finding>)
     // first who began after that.
     let mut latest: Vec<(Nanos, usize)> = Vec::new();
     for (index, holding) in case.holdings.iter().enumerate() {
-        if !holding.is_exclusive() {
-            continue;
-        }
-        if let Some(placed) = placed(case, holding) {
+        if let Some(placed) = placed(case, holding).filter(|_| holding.is_exclusive()) {
             let first = latest.partition_point(|&(begin, _)| begin <= placed);
             if let Some(&(_, first)) = latest.get(first) {
                 let kept_for = terms.lease(holding.ttl.min(terms.turn_max));

@@ -154,6 +154,22 @@ fn barging_is_found() {
 }
 
 #[test]
+fn reader_that_goes_ahead_of_a_writer_is_found() {
+    let reads = |claim, begin, end, fence| limited(granted(claim, begin, end, fence), None);
+    let history = |first, second| {
+        [
+            reads(1, 0, 10, 1),
+            placed(granted(2, 20, 700, first), 30),
+            reads(3, 40, 600, second),
+            released(1, 400, 410, Told::Done),
+            released(if first < second { 2 } else { 3 }, 500, 510, Told::Done),
+        ]
+    };
+    assert!(!judge(&history(2, 3)).has(Kind::OutOfTurn));
+    finds(Kind::OutOfTurn, &history(3, 2));
+}
+
+#[test]
 fn waiter_that_asked_at_the_same_time_may_be_later() {
     // Both began before the other had its place: any order will do.
     let history = [

@@ -72,6 +72,8 @@ pub struct Lock {
     queues: HashMap<u64, Vec<u64>>,
     holders: HashMap<u64, Vec<u64>>,
     highest: HashMap<u64, (u64, u64)>,
+    /// When each resource is looked at again by itself.
+    settles: HashMap<u64, u64>,
     next_claim: u64,
     next_fence: u64,
     pub history: Vec<Entry>,
@@ -87,6 +89,7 @@ pub fn history(plan: Plan) -> Vec<Entry> {
         queues: HashMap::new(),
         holders: HashMap::new(),
         highest: HashMap::new(),
+        settles: HashMap::new(),
         next_claim: 1_000,
         next_fence: 0,
         history: Vec::new(),
@@ -112,6 +115,13 @@ impl Lock {
         self.agenda.push(Reverse((at, whose, event)));
     }
 
+    fn settle_at(&mut self, at: u64, resource: u64) {
+        if self.settles.get(&resource).is_none_or(|&planned| at < planned) {
+            self.settles.insert(resource, at);
+            self.at(at, resource, Event::Settle);
+        }
+    }
+
     fn trouble(&mut self) -> bool {
         self.chance.percent(self.plan.trouble)
     }
@@ -125,7 +135,11 @@ impl Lock {
     fn happens(&mut self, whose: u64, event: Event) {
         match event {
             Event::Idle => self.begin(whose as u32),
-            Event::Settle => self.settle(whose),
+            Event::Settle if self.settles.get(&whose) != Some(&self.now) => {}
+            Event::Settle => {
+                self.settles.remove(&whose);
+                self.settle(whose);
+            }
             Event::Register => {
                 let wish = self.wishes.get_mut(&whose).unwrap();
                 let resource = wish.resource;
@@ -194,7 +208,7 @@ impl Lock {
                         wish.called = wish.called.filter(|_| wish.passed_over);
                     }
                     let next = holders.iter().map(|holder| self.wishes[holder].deadline).min();
-                    self.at(next.unwrap(), resource, Event::Settle);
+                    self.settle_at(next.unwrap(), resource);
                     return;
                 };
                 let gone = holders.remove(overdue);
@@ -205,7 +219,7 @@ impl Lock {
             if !wish.present {
                 let called = *wish.called.get_or_insert(self.now);
                 if self.now < called + TTL {
-                    self.at(called + TTL, resource, Event::Settle);
+                    self.settle_at(called + TTL, resource);
                     return;
                 }
                 wish.passed_over = true;

@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod broken;
+mod brute;
 mod chance;
 mod lock;
+mod long;
 mod sound;
 mod told;

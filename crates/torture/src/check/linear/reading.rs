@@ -10,7 +10,7 @@ use crate::history::{Acquired, Entry, Nanos, Seen, Told, What};
 pub(super) struct Reading {
     /// By their beginning.
     pub(super) operations: Vec<Operation>,
-    /// Those that need not happen.
+    /// Those that need not happen, but might explain something.
     pub(super) optional: Vec<usize>,
     pub(super) parties: Vec<Party>,
     /// The parties whose fence is known, by fence.
@@ -66,19 +66,21 @@ impl Reading {
             match operation.deed {
                 Deed::Granted => parties[operation.claim].grant = index,
                 Deed::Released | Deed::SeenOver => parties[operation.claim].farewells.push(index),
-                Deed::Renewed | Deed::SeenActive | Deed::SeenWaiting => {}
+                Deed::Renewed | Deed::SeenActive => parties[operation.claim].needs.push(index),
+                Deed::SeenWaiting => {}
             }
         }
-        let count = operations.len();
-        let optional = (0..count).filter(|&index| operations[index].is_optional()).collect();
+        let strays = parties.iter().filter(|party| party.fence.is_none());
+        let optional = strays.filter(|party| !party.needs.is_empty()).map(|party| party.grant);
+        let optional = optional.collect();
         Self { operations, optional, parties, order }
     }
 }
 
 impl Party {
     fn new(number: u64, lease: Nanos, limit: Option<u32>) -> Self {
-        let (may_leave, farewells) = (Nanos::MAX, Vec::new());
-        Self { number, lease, limit, fence: None, grant: 0, may_leave, farewells }
+        let (may_leave, needs, farewells) = (Nanos::MAX, Vec::new(), Vec::new());
+        Self { number, lease, limit, fence: None, grant: 0, may_leave, needs, farewells }
     }
 }
 
