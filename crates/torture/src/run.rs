@@ -188,11 +188,11 @@ fn heal(world: &mut World, directory: &Path) -> anyhow::Result<()> {
 
 /// The latest claims that somebody was told it holds.
 fn granted(entries: &[Entry]) -> Vec<(u64, String)> {
-    let claims = entries.iter().filter_map(|entry| match &entry.what {
-        What::Acquire { outcome: Acquired::Granted { claim, .. }, .. } => {
-            Some((*claim, entry.resource.clone()))
-        }
-        _ => None,
+    let claims = entries.iter().filter_map(|entry| {
+        let What::Acquire { outcome: Acquired::Granted { claim, .. }, .. } = entry.what else {
+            return None;
+        };
+        Some((claim, entry.resource.clone()))
     });
     let mut claims: Vec<(u64, String)> = claims.collect();
     claims.sort_unstable();

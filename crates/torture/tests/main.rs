@@ -50,7 +50,8 @@ fn everything_holds_on_the_embedded_store_under_all_faults() {
 
 #[test]
 fn everything_holds_on_sqlite_while_its_server_and_workers_are_killed() {
-    let faults = "server-kill,server-stop,worker-kill,worker-stop,keychain-kill,partition,power-cut";
+    let faults =
+        "server-kill,server-stop,worker-kill,worker-stop,keychain-kill,partition,power-cut";
     let report = holds(&["run", "--store", "sqlite", "--seconds", "8", "--faults", faults]);
     assert!(count(&report["figures"], "grants") > 0, "{report}");
 }

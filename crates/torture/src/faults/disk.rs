@@ -19,9 +19,10 @@ pub(super) const FULL: Fault<House> = Fault {
 pub(super) const POWER: Fault<House> = Fault {
     name: "power-cut",
     about: "the machine of the server loses power: what was not synced is gone",
-    fits: |house| match fit(house) {
-        Fit::Yes => Fit::given(run("xfs_io -V").is_ok(), "xfs_io is not installed"),
-        not => not,
+    fits: |house| {
+        let fit = fit(house);
+        let can_cut = fit != Fit::Yes || run("xfs_io -V").is_ok();
+        if can_cut { fit } else { Fit::NotHere("xfs_io is not installed".to_owned()) }
     },
     strike: |house, dice| {
         let Ok(disk) = &house.disk else { return Ok(()) };
