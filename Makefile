@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := test
 CARGO ?= cargo
 
-.PHONY: test tools fmt lint fences unit fix bench fuzz
+.PHONY: test tools fmt lint fences unit fix bench fuzz torture
 
 test: tools fmt lint fences unit ## everything that must pass
 	@echo "all checks passed"
@@ -38,3 +38,6 @@ TARGET ?= all
 RUNS ?= 10000000
 fuzz: ## libFuzzer on one TARGET or all, so many RUNS each: docs/proof.md
 	@.ci/fuzz $(TARGET) $(RUNS)
+
+torture: tools ## real processes under real faults, for about an hour; with SOAK=1 an hour of one server instead
+	@.ci/torture $(if $(SOAK),soak,all)

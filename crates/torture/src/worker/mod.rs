@@ -142,11 +142,16 @@ impl Shift {
         self.write(&wish.resource, begin, Some(end), what);
     }
 
-    /// Changes the protected thing, if it may do so alone.
+    /// Changes the protected thing, if it may do so alone. At times it dawdles on the way there, and comes late: only
+    /// the fence can tell.
     fn touch(&mut self, wish: &Wish, fence: u64) {
-        if wish.limit == Some(1) {
-            self.hand.touch(self.client, fence, &wish.resource);
+        if wish.limit != Some(1) {
+            return;
         }
+        if self.dice.u32(0..100) == 0 {
+            std::thread::sleep(self.ttl.mul_f64(self.dice.f64() * 2.5));
+        }
+        self.hand.touch(self.client, fence, &wish.resource);
     }
 
     fn pause(&mut self, ms_max: u64) {
