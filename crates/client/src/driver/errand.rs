@@ -9,6 +9,7 @@ use claims::{ClaimId, Fence, Ttl};
 
 use super::{Order, Orders};
 use crate::clock;
+use crate::planted::shown;
 
 /// One wish that a driver pursues. Dropping it changes nothing: say [`release`](Errand::release).
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ impl View {
             self.fence.store(fence.0, Ordering::Release);
         }
         self.confirmed.store(lease.is_some_and(|lease| lease.confirmed), Ordering::Release);
-        let deadline = lease.map_or(0, |lease| lease.deadline.as_micros());
+        let deadline = lease.map_or(0, |lease| shown(lease.deadline.as_micros()));
         self.deadline.store(deadline, Ordering::Release);
     }
 }
