@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := test
 CARGO ?= cargo
 
-.PHONY: test tools fmt lint fences unit fix bench
+.PHONY: test tools fmt lint fences unit fix bench torture
 
 test: tools fmt lint fences unit ## everything that must pass
 	@echo "all checks passed"
@@ -33,3 +33,6 @@ bench: ## the figures of docs/performance.md
 	$(CARGO) bench -p registry --bench embedded -- --held
 	$(CARGO) bench -p registry --bench sql -- 5
 	$(CARGO) bench -p update-if
+
+torture: tools ## real processes under real faults, for about an hour; with SOAK=1 an hour of one server instead
+	@.ci/torture $(if $(SOAK),soak,all)

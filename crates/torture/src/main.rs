@@ -12,6 +12,7 @@ mod crew;
 mod cycles;
 mod disk;
 mod faults;
+mod gauge;
 mod line;
 mod network;
 mod process;
@@ -40,6 +41,8 @@ struct Arguments {
 enum Command {
     /// Workers claim while faults fall; then everything heals, and what they saw is judged.
     Run(commands::Run),
+    /// The same for an hour, without an end of the server; its memory and its disk must not grow.
+    Soak(commands::Soak),
     /// Kills the server again and again while clients are at work; nothing acknowledged may be lost.
     Kill(commands::Cycle),
     /// Cuts the power of the server's disk again and again; nothing acknowledged may be lost.
@@ -56,6 +59,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run(run) => run.go(),
+        Command::Soak(soak) => soak.go(),
         Command::Kill(cycle) => cycle.kill(),
         Command::Power(cycle) => cycle.power(),
         Command::Controls(controls) => controls.go(),

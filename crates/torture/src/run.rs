@@ -13,6 +13,7 @@ use torture::history::{Acquired, Entry, What};
 
 use crate::clock::now;
 use crate::faults::{CREW, Choice, Deck, Fault, Fit, HOUSE, rest};
+use crate::gauge::Gauge;
 use crate::line::Line;
 use crate::process::LONG;
 use crate::progress::Progress;
@@ -35,6 +36,8 @@ pub(crate) struct Run<'a> {
     pub(crate) choice: &'a Choice,
     /// What the judge may take for granted.
     pub(crate) terms: Terms,
+    /// Who looks at the server while it suffers.
+    pub(crate) gauge: Option<&'a Gauge>,
 }
 
 impl Run<'_> {
@@ -74,7 +77,12 @@ impl Run<'_> {
         let mut house_lane = Lane::of(&HOUSE, house, self.choice, dice.fork());
         let mut crew_lane = Lane::of(&CREW, crew, self.choice, dice.fork());
         let mut findings = Vec::new();
+        let (pid, data) = (house.server.pid()?, house.server.data().to_owned());
         std::thread::scope(|scope| {
+            if let Some(gauge) = self.gauge {
+                let is_over = || course.is_over();
+                scope.spawn(move || gauge.watch(pid, &data, is_over));
+            }
             let lane = scope.spawn(|| crew_lane.suffer(crew, &course, |crew| crew.check()));
             // The server dies with the thread that starts it, so this lane is on the main thread.
             findings.extend(house_lane.suffer(house, &course, |house| house.check()));
@@ -94,6 +102,12 @@ struct Course<'a> {
     broken: AtomicBool,
     record: Record,
     progress: &'a Progress,
+}
+
+impl Course<'_> {
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.until || self.broken.load(Ordering::SeqCst)
+    }
 }
 
 /// Faults that fall on one part of the world, one after the other.
@@ -126,7 +140,7 @@ impl<Part> Lane<Part> {
         course: &Course,
         check: impl Fn(&mut Part) -> anyhow::Result<()>,
     ) -> Option<String> {
-        while Instant::now() < course.until && !course.broken.load(Ordering::SeqCst) {
+        while !course.is_over() {
             rest(&mut self.dice, 300..=1_500);
             let told = check(part).and_then(|()| self.strike(part, course));
             if let Err(error) = told {
@@ -174,11 +188,11 @@ fn heal(world: &mut World, directory: &Path) -> anyhow::Result<()> {
 
 /// The latest claims that somebody was told it holds.
 fn granted(entries: &[Entry]) -> Vec<(u64, String)> {
-    let claims = entries.iter().filter_map(|entry| match &entry.what {
-        What::Acquire { outcome: Acquired::Granted { claim, .. }, .. } => {
-            Some((*claim, entry.resource.clone()))
-        }
-        _ => None,
+    let claims = entries.iter().filter_map(|entry| {
+        let What::Acquire { outcome: Acquired::Granted { claim, .. }, .. } = entry.what else {
+            return None;
+        };
+        Some((claim, entry.resource.clone()))
     });
     let mut claims: Vec<(u64, String)> = claims.collect();
     claims.sort_unstable();

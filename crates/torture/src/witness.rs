@@ -16,7 +16,10 @@ use crate::clock::now;
 use crate::record::Record;
 
 /// What is answered to an effect that was let through.
-const LANDED: &str = "landed";
+const LANDED: &[u8] = b"landed\n";
+
+/// And to one that was not.
+const LATE: &[u8] = b"late\n";
 
 /// Longer than a healthy way there and back.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -46,6 +49,7 @@ impl Witness {
     /// One line is one effect: client, fence, resource.
     fn attend(&self, stream: TcpStream) {
         let Ok(mut answers) = stream.try_clone() else { return };
+        let _ = stream.set_nodelay(true);
         for line in BufReader::new(stream).lines() {
             let Ok(line) = line else { return };
             let mut words = line.splitn(3, ' ');
@@ -54,8 +58,8 @@ impl Witness {
                 .and_then(|text| text.parse().ok())
                 .zip(fence.and_then(|text| text.parse().ok()));
             let (Some((client, fence)), Some(resource)) = (numbers, words.next()) else { return };
-            let answer = if self.see(client, fence, resource) { LANDED } else { "late" };
-            if writeln!(answers, "{answer}").is_err() {
+            let answer = if self.see(client, fence, resource) { LANDED } else { LATE };
+            if answers.write_all(answer).is_err() {
                 return;
             }
         }
@@ -105,6 +109,6 @@ impl Hand {
         line.get_mut().write_all(format!("{client} {fence} {resource}\n").as_bytes())?;
         let mut answer = String::new();
         anyhow::ensure!(line.read_line(&mut answer)? > 0, "the witness is gone");
-        Ok(answer.trim_end() == LANDED)
+        Ok(answer.as_bytes() == LANDED)
     }
 }

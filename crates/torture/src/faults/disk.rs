@@ -1,6 +1,7 @@
 //! What can happen to the disk under a store.
 
 use super::{Fault, Fit, House, rest};
+use crate::process::run;
 use crate::stores::Store;
 
 pub(super) const FULL: Fault<House> = Fault {
@@ -18,7 +19,11 @@ pub(super) const FULL: Fault<House> = Fault {
 pub(super) const POWER: Fault<House> = Fault {
     name: "power-cut",
     about: "the machine of the server loses power: what was not synced is gone",
-    fits: fit,
+    fits: |house| {
+        let fit = fit(house);
+        let can_cut = fit != Fit::Yes || run("xfs_io -V").is_ok();
+        if can_cut { fit } else { Fit::NotHere("xfs_io is not installed".to_owned()) }
+    },
     strike: |house, dice| {
         let Ok(disk) = &house.disk else { return Ok(()) };
         disk.cut()?;

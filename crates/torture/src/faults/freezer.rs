@@ -13,8 +13,10 @@ pub(super) struct Frozen {
 }
 
 pub(super) fn fit() -> Fit {
-    let is_there = Path::new(ROOT).join("cgroup.procs").exists();
-    Fit::given(is_there, "there is no freezer at /sys/fs/cgroup/freezer")
+    let tried = Path::new(ROOT).join(format!("torture-{}", std::process::id()));
+    let is_ours = std::fs::create_dir(&tried).is_ok() && tried.join("freezer.state").exists();
+    let _ = std::fs::remove_dir(tried);
+    Fit::given(is_ours, "there is no freezer at /sys/fs/cgroup/freezer that we may use")
 }
 
 impl Frozen {

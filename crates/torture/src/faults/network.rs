@@ -5,7 +5,6 @@ use fastrand::Rng;
 use super::{Fault, Fit, longer_than};
 use crate::crew::Crew;
 use crate::network::{Lost, hurry, lose, mend, slow};
-use crate::process::run;
 
 pub(super) const CUT: Fault<Crew> = Fault {
     name: "partition",
@@ -38,7 +37,11 @@ pub(super) const LOSS: Fault<Crew> = Fault {
 pub(super) const DELAY: Fault<Crew> = Fault {
     name: "delay",
     about: "what a worker sends takes up to seconds",
-    fits,
+    fits: |crew| {
+        let try_out = |space: &String| slow(space).and_then(|()| hurry(space)).is_ok();
+        let is_slow = crew.seats[0].space.as_ref().is_some_and(try_out);
+        Fit::given(is_slow, "tc cannot make a way slow here")
+    },
     strike: |crew, dice| {
         let Some(space) = somebody(crew, dice) else { return Ok(()) };
         slow(&space)?;
@@ -60,8 +63,9 @@ fn somebody(crew: &Crew, dice: &mut Rng) -> Option<String> {
 }
 
 fn fits(crew: &Crew) -> Fit {
-    if crew.seats.iter().any(|seat| seat.space.is_none()) {
+    let Some(space) = &crew.seats[0].space else {
         return Fit::NotHere("network namespaces are not permitted here".to_owned());
-    }
-    Fit::given(run("nft --version").is_ok(), "nftables is not installed")
+    };
+    let tried = lose(space, "127.0.0.1", Lost::All).and_then(|()| mend(space));
+    Fit::given(tried.is_ok(), "nftables is not installed, or the kernel has none")
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::ensure;
 
 use super::{Fault, Fit, House, rest};
-use crate::process::{LONG, Process, command, run, until};
+use crate::process::{LONG, Process, command, until};
 use crate::stores::Store;
 
 pub(super) const SLOW: Fault<House> = Fault {
@@ -45,7 +45,8 @@ pub(super) const FAILING: Fault<House> = Fault {
 fn fit(house: &House) -> Fit {
     match house.store {
         Store::Embedded | Store::Sqlite => {
-            Fit::given(run("strace --version").is_ok(), "strace is not installed")
+            let tried = attach(house, "delay_enter=1").and_then(|mut strace| detach(&mut strace));
+            Fit::given(tried.is_ok(), "strace is not installed, or may not trace the server")
         }
         Store::Postgres(_) | Store::MySql(_) | Store::Etcd(_) => Fit::NotForThisStore,
     }

@@ -25,6 +25,17 @@ pub(crate) enum Kind {
     Etcd,
 }
 
+impl Kind {
+    /// How many claims that are over are remembered, if the server is told to remember so many.
+    pub(crate) fn ended_max(self, told: usize) -> usize {
+        match self {
+            Self::Embedded | Self::Sqlite | Self::Postgres | Self::Mysql => told,
+            // A record has a size: each resource remembers its latest.
+            Self::Etcd => told.min(16),
+        }
+    }
+}
+
 /// A store, with the processes that belong to it.
 pub(crate) enum Store {
     Embedded,
