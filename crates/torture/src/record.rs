@@ -62,7 +62,7 @@ pub(crate) fn merged(directory: &Path) -> anyhow::Result<Vec<Entry>> {
                 continue;
             };
             let act = std::mem::discriminant(&entry.what);
-            match known.entry((entry.client, entry.begin, act)) {
+            match known.entry((entry.client, entry.begin, act, entry.resource.clone())) {
                 Place::Occupied(place) => entries[*place.get()] = entry,
                 Place::Vacant(place) => {
                     place.insert(entries.len());

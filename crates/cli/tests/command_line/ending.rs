@@ -184,3 +184,14 @@ fn version_names_the_commit_and_completions_name_the_commands() {
         assert!(script.contains("handover") || script.contains("bench"), "{shell}: {script}");
     }
 }
+
+/// In a build for the controls of the torture rig a variable names a bug to keep in.
+#[cfg(not(feature = "planted"))]
+#[test]
+fn product_cannot_be_broken_on_purpose() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = tenure(home.path());
+    command.env("TENURE_PLANTED", "Barging").args(["completions", "bash"]);
+    let said = Said::of(command.output().unwrap());
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{said:?}");
+}

@@ -9,6 +9,7 @@ use claims::{ClaimId, Fence, Ttl};
 use super::view::View;
 use super::{Order, Orders};
 use crate::clock;
+use crate::planted::shown;
 
 /// One wish that a driver pursues. Dropping it changes nothing: say [`release`](Errand::release).
 #[derive(Debug, Clone)]
@@ -80,6 +81,7 @@ impl Errand {
     /// One look at the deadline: a second one could find another.
     fn seen(&self) -> Option<(Moment, Held)> {
         let (deadline, confirmed) = self.view.lease().filter(|_| !self.is_forked())?;
+        let deadline = Moment::from_micros(shown(deadline.as_micros()));
         let valid_for = clock::until(deadline);
         (!valid_for.is_zero()).then_some((deadline, Held { valid_for, confirmed }))
     }

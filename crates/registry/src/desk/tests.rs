@@ -1,10 +1,13 @@
 //! The order of things at the desk, with books that say when they are durable.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use claims::{
-    ClaimId, Command, KeyHash, Limit, Name, Registration, Resources, Rules, State, Timestamp, Ttl,
+    ClaimId, Command, KeyHash, Limit, Name, Registration, Resources, Rules, Span, State, Timestamp,
+    Ttl, WallTime,
 };
 
 use super::{Books, Clocks, Desk, MachineClocks, Unwritten};
@@ -17,6 +20,8 @@ struct Gated {
     books: Unwritten,
     arrived: Sender<usize>,
     gate: Receiver<()>,
+    /// A gate before each command, too, and when it is run.
+    begun: Option<(Sender<Timestamp>, Receiver<()>)>,
 }
 
 impl Books for Gated {
@@ -36,6 +41,10 @@ impl Books for Gated {
         self.books.tick(reading);
     }
     fn execute(&mut self, command: Command) -> Result<Answer, StoreError> {
+        if let Some((begun, gate)) = &self.begun {
+            let _ = begun.send(self.books.now());
+            let _ = gate.recv();
+        }
         self.books.execute(command)
     }
     fn attend(&mut self, claim: ClaimId) {
@@ -58,7 +67,7 @@ impl Books for Gated {
         }
         Ok(batch)
     }
-    fn sync_within(&self) -> Option<claims::Span> {
+    fn sync_within(&self) -> Option<Span> {
         None
     }
     fn close(self) -> Result<(), Fatal> {
@@ -79,7 +88,7 @@ fn gated() -> (Desk<Gated>, Receiver<usize>, Sender<()>) {
     let (arrived, arrivals) = channel();
     let (open, gate) = channel();
     let books = Unwritten::new(Rules::default(), MachineClocks.read());
-    let books = Gated { books, arrived, gate };
+    let books = Gated { books, arrived, gate, begun: None };
     let desk = Desk::open(books, Box::new(MachineClocks), |fatal| unreachable!("{fatal}"));
     (desk, arrivals, open)
 }
@@ -123,6 +132,41 @@ async fn all_who_wait_for_the_disk_go_into_the_next_batch() {
     for other in others {
         other.await.expect("served").expect("granted");
     }
+}
+
+/// A clock that is set by hand.
+#[derive(Clone, Default)]
+struct Hand(Arc<AtomicU64>);
+
+impl Clocks for Hand {
+    fn read(&self) -> Reading {
+        let boot = Span::from_micros(self.0.load(Ordering::SeqCst));
+        Reading { boot, wall: WallTime(0) }
+    }
+}
+
+/// The desk stands still in the middle of a batch, and somebody asks meanwhile. Its lease must not
+/// begin before it asked: it would end before its owner stops believing.
+#[tokio::test]
+async fn lease_never_begins_before_it_was_asked_for() {
+    let clock = Hand::default();
+    let ((begun, runs), (go, gate)) = (channel(), channel());
+    let books = Unwritten::new(Rules::default(), clock.read());
+    let (arrived, _) = channel();
+    let (_, open) = channel();
+    let books = Gated { books, arrived, gate: open, begun: Some((begun, gate)) };
+    let desk = Desk::open(books, Box::new(clock.clone()), |fatal| unreachable!("{fatal}"));
+    let first = desk.submit(register(1));
+    let at_first = runs.recv().expect("it is begun");
+    // Too short to count as a pause of the store.
+    clock.0.fetch_add(900_000, Ordering::SeqCst);
+    let second = desk.submit(register(2));
+    go.send(()).expect("the desk waits");
+    let at_second = runs.recv().expect("it is begun");
+    assert_eq!(at_second.since(at_first), Span::from_millis(900));
+    go.send(()).expect("the desk waits");
+    first.await.expect("served").expect("granted");
+    second.await.expect("served").expect("granted");
 }
 
 #[tokio::test]

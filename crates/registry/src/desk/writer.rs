@@ -19,6 +19,11 @@ use crate::embedded::{Fatal, Reading};
 use crate::error::StoreError;
 use crate::store::Answer;
 
+/// How much later than its batch a request may come and still be in it. Leases are counted from the
+/// moment of the batch, clients count theirs from before they ask: whoever came long after that
+/// moment would have less than it believes.
+const LATE_MAX: Span = Span::from_millis(5);
+
 /// A look at the books and at what happened lately.
 pub(super) type Look<B> = Box<dyn FnOnce(&B, &Recent, &Commits) + Send>;
 
@@ -121,16 +126,28 @@ impl<B: Books> Writer<B> {
     fn take_all(&mut self, reading: Reading) -> Result<(), Fatal> {
         while !self.books.wants_commit() {
             match self.taken.pop_front() {
-                Some(request) => self.take(request, reading)?,
+                Some(request) => {
+                    let waits = self.books.waits_for_chore();
+                    self.take(request, reading)?;
+                    if waits && self.is_late(reading) {
+                        break;
+                    }
+                }
                 None => {
                     self.inbox.take_now(&mut self.taken);
-                    if self.taken.is_empty() {
+                    if self.taken.is_empty() || self.is_late(reading) {
                         break;
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether what is taken now belongs into a batch of its own.
+    fn is_late(&self, reading: Reading) -> bool {
+        let now = self.clocks.read().boot.as_micros();
+        now.saturating_sub(reading.boot.as_micros()) > LATE_MAX.as_micros()
     }
 
     fn take(&mut self, request: Request<B>, reading: Reading) -> Result<(), Fatal> {

@@ -89,11 +89,11 @@ impl Hands {
     }
 
     fn registration(&self, wish: &Wish) -> String {
-        let (resource, ttl) = (&wish.resource, self.shift.ttl.as_secs_f64());
+        let (names, ttl) = (wish.resources.join("\",\""), self.shift.ttl.as_secs_f64());
         let limit =
             wish.limit.map_or(r#""shared":true"#.into(), |limit| format!(r#""limit":{limit}"#));
         let key = tenure::Key::random();
-        format!(r#"{{"resource":"{resource}","ttl":{ttl},{limit},"key":"{}"}}"#, key.reveal())
+        format!(r#"{{"resources":["{names}"],"ttl":{ttl},{limit},"key":"{}"}}"#, key.reveal())
     }
 
     fn hold(&mut self, wish: &Wish, lease: &mut Lease) {
@@ -135,7 +135,7 @@ impl Hands {
     fn look(&mut self, wish: &Wish, lease: &Lease) {
         let (begin, claim) = (now(), lease.held.claim);
         if let Some(seen) = look(&mut self.line, claim) {
-            self.shift.write(&wish.resource, begin, Some(now()), What::Look { claim, seen });
+            self.shift.write(wish, begin, Some(now()), &What::Look { claim, seen });
         }
     }
 

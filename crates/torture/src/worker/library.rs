@@ -43,7 +43,7 @@ fn acquire(shift: &mut Shift, manager: &LockManager, wish: &Wish) -> Option<(Cla
     };
     let begin = now();
     shift.write_acquire(wish, begin, None, Acquired::Unknown);
-    let claiming = manager.claim(&wish.resource).timeout(wish.patience).on_wait(first);
+    let claiming = manager.claim_all(&wish.resources).timeout(wish.patience).on_wait(first);
     let claiming = match wish.limit {
         None => claiming.shared(),
         Some(1) => claiming,

@@ -108,9 +108,12 @@ impl Shift {
         Wish::draw(&mut self.dice, self.resources, self.ttl)
     }
 
-    fn write(&self, resource: &str, begin: Nanos, end: Option<Nanos>, what: What) {
-        let resource = resource.to_owned();
-        self.record.write(&Entry { client: self.client, resource, begin, end, what });
+    /// What is done with several resources at once is written down for each.
+    fn write(&self, wish: &Wish, begin: Nanos, end: Option<Nanos>, what: &What) {
+        for resource in &wish.resources {
+            let (client, resource, what) = (self.client, resource.clone(), what.clone());
+            self.record.write(&Entry { client, resource, begin, end, what });
+        }
     }
 
     /// Before it is asked for, and again when the answer is there.
@@ -118,7 +121,7 @@ impl Shift {
         let end = (outcome != Acquired::Unknown).then(now);
         let ttl = u64::try_from(self.ttl.as_nanos()).expect("leases are short");
         let what = What::Acquire { ttl, limit: wish.limit, placed, outcome };
-        self.write(&wish.resource, begin, end, what);
+        self.write(wish, begin, end, &what);
         if let Acquired::Granted { .. } = outcome {
             // Whoever counts may be gone; then the input ends, too.
             let _ = std::io::stdout().write_all(b"granted\n");
@@ -127,19 +130,19 @@ impl Shift {
 
     fn write_release(&self, wish: &Wish, begin: Nanos, claim: u64, outcome: Told) {
         let end = (outcome != Told::Unknown).then(now);
-        self.write(&wish.resource, begin, end, What::Release { claim, outcome });
+        self.write(wish, begin, end, &What::Release { claim, outcome });
     }
 
     fn write_renew(&self, wish: &Wish, begin: Nanos, claim: u64, outcome: Told) {
         let end = (outcome != Told::Unknown).then(now);
-        self.write(&wish.resource, begin, end, What::Renew { claim, outcome });
+        self.write(wish, begin, end, &What::Renew { claim, outcome });
     }
 
     /// Asked at `end`, it still believed. What it believed once, it believed all the time since `begin`.
     fn write_belief(&self, wish: &Wish, held: Held, begin: Nanos, end: Nanos) {
         let Held { claim, fence } = held;
         let what = What::Belief { claim, fence, limit: wish.limit };
-        self.write(&wish.resource, begin, Some(end), what);
+        self.write(wish, begin, Some(end), &what);
     }
 
     /// Changes the protected thing, if it may do so alone. At times it dawdles on the way there, and comes late: only
@@ -151,7 +154,9 @@ impl Shift {
         if self.dice.u32(0..100) == 0 {
             std::thread::sleep(self.ttl.mul_f64(self.dice.f64() * 2.5));
         }
-        self.hand.touch(self.client, fence, &wish.resource);
+        for resource in &wish.resources {
+            self.hand.touch(self.client, fence, resource);
+        }
     }
 
     fn pause(&mut self, ms_max: u64) {

@@ -6,7 +6,8 @@ use fastrand::Rng;
 
 /// One round of work.
 pub(crate) struct Wish {
-    pub(crate) resource: String,
+    /// One or two, all or nothing.
+    pub(crate) resources: Vec<String>,
     /// With how many others at most; none is no limit.
     pub(crate) limit: Option<u32>,
     /// How long it waits for its turn.
@@ -37,8 +38,10 @@ impl Wish {
             0 => ttl.mul_f64(dice.f64() * 2.5),
             _ => ttl.mul_f64(dice.f64() * 0.04),
         };
+        let count = if dice.u32(0..6) == 0 { 2 } else { 1 };
+        let names = dice.choose_multiple(0..resources, count).into_iter();
         Self {
-            resource: format!("r{}", dice.u32(0..resources)),
+            resources: names.map(|nth| format!("r{nth}")).collect(),
             limit,
             patience: ttl.mul_f64(1.0 + dice.f64() * 4.0),
             hold,
