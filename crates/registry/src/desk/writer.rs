@@ -21,8 +21,9 @@ use crate::store::Answer;
 
 /// How much later than its batch a request may come and still be in it. Leases are counted from the
 /// moment of the batch, clients count theirs from before they ask: whoever came long after that
-/// moment would have less than it believes.
-const LATE_MAX: Span = Span::from_millis(5);
+/// moment would have less than it believes. So much is within the margin of every lease of 20 ms and
+/// more, and longer than it takes to fill a batch.
+const LATE_MAX: Span = Span::from_millis(1);
 
 /// A look at the books and at what happened lately.
 pub(super) type Look<B> = Box<dyn FnOnce(&B, &Recent, &Commits) + Send>;
