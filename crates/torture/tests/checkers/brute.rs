@@ -212,8 +212,7 @@ fn by_force(history: &[Entry]) -> Option<bool> {
                 *lost = Some(lost.map_or(begin, |before| before.min(begin)));
                 steps.push(Step::LostRelease { claim, begin });
             }
-            What::Acquire { .. }
-            | What::Renew { .. }
+            What::Renew { .. }
             | What::Release { .. }
             | What::Belief { .. }
             | What::Effect { .. }
