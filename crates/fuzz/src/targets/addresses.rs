@@ -22,6 +22,9 @@ pub(crate) fn run(input: &[u8]) {
     // These end a user or a host: what follows would be something else.
     let plain = |text: String| text.replace(['/', '?', '#', '@', ':', '\\'], "");
     let (user, host) = (plain(user), plain(host));
+    if [&user, &host, &path].iter().any(|part| part.contains(SECRET)) {
+        return;
+    }
     read(&format!("{scheme}://{user}:{SECRET}@{host}/{path}"), true);
 }
 

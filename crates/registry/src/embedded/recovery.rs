@@ -301,8 +301,11 @@ impl<'a, M: Medium> Log<'a, M> {
         let mut spare = None;
         for &number in self.numbers.iter().filter(|&&number| number > end.number) {
             let name = segment_name(number);
-            let blank = self.segment(number)?[SEGMENT_HEADER as usize..].iter().all(|&b| b == 0);
-            if number == end.number + 1 && blank {
+            let bytes = self.segment(number)?;
+            let blank = bytes[SEGMENT_HEADER as usize..].iter().all(|&b| b == 0);
+            // One that was cut short, or made smaller, would not take what must fit into it.
+            let is_whole = bytes.len() as u64 >= self.options.segment_bytes;
+            if number == end.number + 1 && blank && is_whole {
                 spare = Some(self.open(number)?);
             } else {
                 self.medium.remove(&name).map_err(|error| unreadable(&name, error))?;

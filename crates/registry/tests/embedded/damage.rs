@@ -59,6 +59,41 @@ fn torn_tail_is_cut_at_every_byte_of_the_last_sixty_records() {
     }
 }
 
+/// Checksums are about bytes: what is behind a right one is not believed blindly.
+#[test]
+fn frame_that_is_whole_but_says_what_cannot_be_is_refused() {
+    let twin = store_with(2);
+    let name = &twin.names("log-")[0];
+    let file = twin.file(name);
+    let starts = frames(&file.borrow());
+    let mut frame = file.borrow()[starts[1]..starts[1] + FRAME_HEADER].to_vec();
+    // The third frame: claim 99, which nobody made, was passed over.
+    frame[4..8].copy_from_slice(&2_u32.to_le_bytes());
+    frame[16..24].copy_from_slice(&3_u64.to_le_bytes());
+    frame.extend([5, 99]);
+    let parts = [b"salt of the twin", &frame[..8], &frame[12..]];
+    let sum = parts.iter().fold(0, |sum, part| crc32c::crc32c_append(sum, part));
+    frame[8..12].copy_from_slice(&sum.to_le_bytes());
+    file.borrow_mut()[starts[2]..starts[2] + frame.len()].copy_from_slice(&frame);
+    let Err(StoreError::Corrupt(why)) = held(&twin) else { panic!("it was believed") };
+    assert!(why.contains(&format!("{name} at byte {}", starts[2])), "{why}");
+}
+
+/// Found by the fuzzer: everything new was refused as too large, for good.
+#[test]
+fn spare_segment_that_was_cut_short_is_made_anew() {
+    let twin = store_with(2);
+    let spare = &twin.names("log-")[1];
+    let bytes = twin.file(spare).borrow().len();
+    twin.file(spare).borrow_mut().truncate(SEGMENT_HEADER + 10);
+    let mut store = Store::open(&twin, small()).unwrap();
+    for nth in 0..200 {
+        store.claim(&format!("more/{nth}"));
+    }
+    assert_eq!(held(&twin).unwrap(), 202);
+    assert_eq!(twin.file(spare).borrow().len(), bytes);
+}
+
 #[test]
 fn store_goes_on_after_a_torn_tail_was_cut() {
     let twin = store_with(3);

@@ -47,6 +47,20 @@ fn disk_follows_what_is_live() {
 }
 
 #[test]
+fn snapshot_that_is_whole_but_says_what_cannot_be_is_passed_over() {
+    let twin = busy();
+    let file = twin.file(&twin.names("snapshot-")[1]);
+    {
+        let mut bytes = file.borrow_mut();
+        // It has fifty claims, and says that the next one is the first.
+        bytes[64..72].copy_from_slice(&1_u64.to_le_bytes());
+        let sum = crc32c::crc32c(&bytes[..92]);
+        bytes[92..96].copy_from_slice(&sum.to_le_bytes());
+    }
+    assert_eq!(held(&twin).unwrap(), 50);
+}
+
+#[test]
 fn corrupt_snapshot_falls_back_to_the_older_one_and_the_log() {
     let twin = busy();
     let snapshots = twin.names("snapshot-");
