@@ -31,6 +31,7 @@ bench: ## the figures of docs/performance.md
 	$(CARGO) bench -p claims --bench engine
 	$(CARGO) bench -p registry --bench embedded
 	$(CARGO) bench -p registry --bench embedded -- --held
+	$(CARGO) bench -p registry --bench embedded -- --releases
 	$(CARGO) bench -p registry --bench sql -- 5
 	$(CARGO) bench -p update-if
 

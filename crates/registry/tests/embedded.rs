@@ -17,3 +17,9 @@ mod restart;
 mod snapshots;
 #[path = "embedded/space.rs"]
 mod space;
+#[path = "embedded/waking.rs"]
+mod waking;
+
+/// The benchmark does the same with a hundred times as many.
+#[path = "../benches/embedded/wakes.rs"]
+mod wakes;

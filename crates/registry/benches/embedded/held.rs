@@ -60,7 +60,7 @@ pub(crate) fn run(dir: &Path, claims: u64) {
 }
 
 /// Bytes of this process in memory.
-fn resident() -> u64 {
+pub(crate) fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024

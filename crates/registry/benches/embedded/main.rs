@@ -7,7 +7,9 @@
 
 mod bare;
 mod held;
+mod releases;
 mod store;
+mod wakes;
 
 use std::path::PathBuf;
 
@@ -20,6 +22,9 @@ fn main() {
     .expect("a directory for the benchmark");
     if args.iter().any(|arg| arg == "--held") {
         return held::run(dir.path(), if quick { 100_000 } else { 1_000_000 });
+    }
+    if args.iter().any(|arg| arg == "--releases") {
+        return releases::run(dir.path(), if quick { 10_000 } else { 100_000 });
     }
     let (secs, rounds) = if quick { (1.0, 1) } else { (3.0, 5) };
     println!(
