@@ -69,7 +69,7 @@ fn wish(nth: u8) -> Registration {
     Registration {
         key: KeyHash([nth; 16]),
         resources,
-        limit: if nth % 5 == 0 { Limit::SHARED } else { Limit::EXCLUSIVE },
+        limit: if nth.is_multiple_of(5) { Limit::SHARED } else { Limit::EXCLUSIVE },
         ttl: Ttl::from_secs_f64(600.0).expect("ten minutes"),
         data: None,
     }
