@@ -87,7 +87,8 @@ fn time_of_day(text: &str) -> Option<u64> {
     let mut parts = text.split(':').map(|part| part.parse::<u64>().ok());
     let (hour, minute, second) =
         (parts.next()??, parts.next()??, parts.next().flatten().unwrap_or(0));
-    (hour < 24 && minute < 60 && second <= 60).then_some(hour * 3600 + minute * 60 + second)
+    // Not before it is known that they are small.
+    (hour < 24 && minute < 60 && second <= 60).then(|| hour * 3600 + minute * 60 + second)
 }
 
 fn two_digits(out: &mut String, number: u64) {
@@ -172,6 +173,7 @@ mod tests {
             "-1",
             "2026-13-15T19:16:17Z",
             "Sun, 15 Nov 2026 25:00:00 -0000",
+            "2 Nov 2026 1:18446744073709551615 -0000",
         ] {
             assert_eq!(parse_moment(text), None, "{text}");
         }

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use server::fuzzing::converse;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+use tokio::sync::Notify;
 
 use crate::house::{Kind, visit};
 
 /// Room for all answers, so that nobody waits for the other side.
 const ROOM: usize = 1 << 20;
+const EVENTS: &[u8] = b"text/event-stream";
 /// Longer than anything takes: only a hang is noticed.
 const HANGS: Duration = Duration::from_secs(15);
 
@@ -16,13 +18,26 @@ pub(crate) fn run(input: &[u8]) {
     visit(Kind::Lived, async |house| {
         let (mut client, stream) = duplex(ROOM);
         let mut said = Vec::new();
+        // Events go on for as long as somebody reads them, so nobody does.
+        let streams = Notify::new();
         let asking = async {
             // A server that has heard enough hangs up.
             let _ = client.write_all(input).await;
             let _ = client.shutdown().await;
-            let _ = client.read_to_end(&mut said).await;
+            while client.read_buf(&mut said).await.is_ok_and(|count| count > 0) {
+                if said.windows(EVENTS.len()).any(|window| window == EVENTS) {
+                    streams.notify_one();
+                    break;
+                }
+            }
         };
-        let talk = async { tokio::join!(converse(&house.server, stream), asking) };
+        let answering = async {
+            tokio::select! {
+                () = converse(&house.server, stream) => {}
+                () = streams.notified() => {}
+            }
+        };
+        let talk = async { tokio::join!(answering, asking) };
         tokio::time::timeout(HANGS, talk).await.expect("a connection that is closed ends");
         check(&said);
         if house.events().await != house.events {

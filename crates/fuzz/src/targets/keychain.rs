@@ -10,7 +10,7 @@ pub(crate) fn run(input: &[u8]) {
     for line in lines {
         match line {
             Ok(request) => understood(&request),
-            Err(problem) => assert!(!problem.is_empty() && !problem.contains('\n'), "{problem}"),
+            Err(problem) => assert!(!problem.is_empty(), "a program is told why"),
         }
     }
     for line in input.split(|&byte| byte == b'\n') {
