@@ -11,8 +11,8 @@ pub(crate) fn planted() -> Planted {
     Planted::default()
 }
 
-/// The deadline that a program is shown, in microseconds. It looks at the clock itself, so a claimant
-/// that believes for too long is only seen if this does so, too.
+/// The deadline that a program is shown, in microseconds. It looks at the clock itself, so a
+/// claimant that believes for too long is only seen if this does so, too.
 pub(crate) fn shown(deadline: u64) -> u64 {
     #[cfg(feature = "planted")]
     if named::bug() == Some(claims::claimant::Bug::BelievesPastDeadline) {
