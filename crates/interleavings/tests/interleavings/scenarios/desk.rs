@@ -1,5 +1,6 @@
 //! The one thread that decides, and those who ask it.
 
+use std::ops::Deref;
 use std::time::Duration;
 
 use claims::{
@@ -28,11 +29,37 @@ impl Clocks for ModelClocks {
     }
 }
 
-pub(super) fn open<B: Books>(books: B) -> Arc<Desk<B>> {
-    Arc::new(Desk::open(books, Box::new(ModelClocks), |fatal| panic!("{fatal}")))
+/// A handle to a desk. When a scenario has failed, nobody can wait for the desk to close.
+pub(super) struct Handle<B: Books>(Option<Arc<Desk<B>>>);
+
+impl<B: Books> Clone for Handle<B> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
 }
 
-fn desk() -> Arc<Desk<Unwritten>> {
+impl<B: Books> Deref for Handle<B> {
+    type Target = Desk<B>;
+
+    fn deref(&self) -> &Desk<B> {
+        self.0.as_ref().expect("it is there until this is dropped")
+    }
+}
+
+impl<B: Books> Drop for Handle<B> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::mem::forget(self.0.take());
+        }
+    }
+}
+
+pub(super) fn open<B: Books>(books: B) -> Handle<B> {
+    let desk = Desk::open(books, Box::new(ModelClocks), |fatal| panic!("{fatal}"));
+    Handle(Some(Arc::new(desk)))
+}
+
+fn desk() -> Handle<Unwritten> {
     open(Unwritten::new(Rules::default(), ModelClocks.read()))
 }
 
