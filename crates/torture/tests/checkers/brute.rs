@@ -123,7 +123,10 @@ impl World {
                 }
                 !matches!(claim.status, Status::Active { .. })
             }
-            _ => unreachable!("nothing else is in these histories"),
+            What::Acquire { .. }
+            | What::Belief { .. }
+            | What::Effect { .. }
+            | What::Fault { .. } => unreachable!("nothing else is in these histories"),
         }
     }
 
@@ -207,14 +210,23 @@ fn by_force(history: &[Entry]) -> Option<bool> {
                 *lost = Some(lost.map_or(begin, |before| before.min(begin)));
                 steps.push(Step::LostRelease { claim, begin });
             }
-            _ => steps.push(Step::Told(entry.clone())),
+            What::Renew { .. }
+            | What::Release { .. }
+            | What::Look { .. }
+            | What::Belief { .. }
+            | What::Effect { .. }
+            | What::Fault { .. } => steps.push(Step::Told(entry.clone())),
         }
     }
     // The judge finds an unknown claim by the first thing its owner did with it afterwards.
     for (number, begin) in unknown {
         let mut owner = history.iter().filter(|entry| match entry.what {
             What::Renew { claim, .. } | What::Release { claim, .. } => claim == number,
-            _ => false,
+            What::Acquire { .. }
+            | What::Look { .. }
+            | What::Belief { .. }
+            | What::Effect { .. }
+            | What::Fault { .. } => false,
         });
         if !owner.any(|entry| entry.begin > begin) {
             return None;
