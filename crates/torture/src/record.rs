@@ -1,7 +1,8 @@
 //! Where a history is written down, one file for each who writes.
 //!
-//! An act is written down before it is begun, as one whose outcome nobody knows, and again when it is over: the later
-//! line counts. So whoever is killed in the middle of it leaves behind that it was begun.
+//! An act is written down before it is begun, as one whose outcome nobody knows, and again when it
+//! is over: the later line counts. So whoever is killed in the middle of it leaves behind that it
+//! was begun.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;

@@ -138,15 +138,16 @@ impl Shift {
         self.write(wish, begin, end, &What::Renew { claim, outcome });
     }
 
-    /// Asked at `end`, it still believed. What it believed once, it believed all the time since `begin`.
+    /// Asked at `end`, it still believed. What it believed once, it believed all the time since
+    /// `begin`.
     fn write_belief(&self, wish: &Wish, held: Held, begin: Nanos, end: Nanos) {
         let Held { claim, fence } = held;
         let what = What::Belief { claim, fence, limit: wish.limit };
         self.write(wish, begin, Some(end), &what);
     }
 
-    /// Changes the protected thing, if it may do so alone. At times it dawdles on the way there, and comes late: only
-    /// the fence can tell.
+    /// Changes the protected thing, if it may do so alone. At times it dawdles on the way there,
+    /// and comes late: only the fence can tell.
     fn touch(&mut self, wish: &Wish, fence: u64) {
         if wish.limit != Some(1) {
             return;
