@@ -19,7 +19,7 @@ use torture::history::{Acquired, Entry, Nanos, Told, What};
 pub(crate) use self::by_hand::look;
 pub(crate) use self::wish::Wish;
 use crate::clock::now;
-use crate::record::Record;
+use crate::record::{self, Record};
 use crate::witness::Hand;
 
 /// How a worker holds its claims.
@@ -60,7 +60,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let record = Record::create(&self.history, &format!("client-{}", self.client))?;
+        let record = Record::create(&self.history, &record::name(self.client))?;
         let shift = Shift {
             client: self.client,
             ttl: Duration::from_millis(self.ttl_ms),
