@@ -10,9 +10,11 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use fastrand::Rng;
 use rustix::process::Signal;
+use torture::history::{Entry, Told, What};
 
 use crate::clock::now;
 use crate::process::{LONG, Process, inside, until};
+use crate::record::{self, Record};
 use crate::server::wrong_clock;
 use crate::worker::Manner;
 
@@ -37,6 +39,8 @@ pub(crate) struct Seat {
     pub(crate) manner: Manner,
     pub(crate) space: Option<String>,
     process: Option<Process>,
+    /// Who sits there.
+    client: u32,
     /// When it was last told that it holds.
     granted: Arc<AtomicU64>,
 }
@@ -60,6 +64,7 @@ impl Crew {
             manner,
             space,
             process: None,
+            client: 0,
             granted: Arc::default(),
         });
         let mut crew = Self { brief, seats: seats.collect(), next_client: 1, dice };
@@ -102,13 +107,24 @@ impl Crew {
                 granted.store(now(), Ordering::SeqCst);
             }
         });
-        seat.process = Some(process);
+        (seat.process, seat.client) = (Some(process), client);
         Ok(())
     }
 
-    /// Kills a worker without a warning. Its keychain goes on by itself.
-    pub(crate) fn kill(&mut self, nth: usize) {
-        self.seats[nth].process = None;
+    /// Kills a worker without a warning. Its keychain sees that, and gives back what it held: nobody
+    /// is told when.
+    pub(crate) fn kill(&mut self, nth: usize) -> anyhow::Result<()> {
+        let (seat, history) = (&mut self.seats[nth], &self.brief.history);
+        let (begin, client) = (now(), seat.client);
+        seat.process = None;
+        if seat.manner == Manner::Keychain {
+            let record = Record::create(history, &record::name(client))?;
+            for (claim, resource) in record::held(history, client)? {
+                let what = What::Release { claim, outcome: Told::Unknown };
+                record.write(&Entry { client, resource, begin, end: None, what });
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn signal(&self, nth: usize, signal: Signal) {

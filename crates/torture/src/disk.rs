@@ -1,7 +1,8 @@
 //! A disk that loses power: a file system in a file, which is shut down without a word.
 //!
-//! The call that file system testers use for it (`FS_IOC_SHUTDOWN` without a flush of the journal) drops everything
-//! that was not made durable. What is found after the next mount is what a machine finds after a power cut.
+//! The call that file system testers use for it (`FS_IOC_SHUTDOWN` without a flush of the journal)
+//! drops everything that was not made durable. What is found after the next mount is what a machine
+//! finds after a power cut.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

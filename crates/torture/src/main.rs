@@ -43,7 +43,8 @@ enum Command {
     Run(commands::Run),
     /// The same for an hour, without an end of the server; its memory and its disk must not grow.
     Soak(commands::Soak),
-    /// Kills the server again and again while clients are at work; nothing acknowledged may be lost.
+    /// Kills the server again and again while clients are at work; nothing acknowledged may be
+    /// lost.
     Kill(commands::Cycle),
     /// Cuts the power of the server's disk again and again; nothing acknowledged may be lost.
     Power(commands::Cycle),

@@ -1,4 +1,5 @@
-//! A network of its own for each process, joined by a bridge, so that anybody can be cut off from anybody.
+//! A network of its own for each process, joined by a bridge, so that anybody can be cut off from
+//! anybody.
 
 use std::process::Command;
 

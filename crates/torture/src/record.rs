@@ -1,7 +1,8 @@
 //! Where a history is written down, one file for each who writes.
 //!
-//! An act is written down before it is begun, as one whose outcome nobody knows, and again when it is over: the later
-//! line counts. So whoever is killed in the middle of it leaves behind that it was begun.
+//! An act is written down before it is begun, as one whose outcome nobody knows, and again when it
+//! is over: the later line counts. So whoever is killed in the middle of it leaves behind that it
+//! was begun.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::Context;
-use torture::history::{Entry, What};
+use torture::history::{Acquired, Entry, What};
 
 use crate::clock::now;
 
@@ -44,6 +45,26 @@ impl Record {
         self.write(&fault);
         fault
     }
+}
+
+/// The claims that a client was granted and has not begun to give back, with their resources.
+pub(crate) fn held(directory: &Path, client: u32) -> anyhow::Result<Vec<(u64, String)>> {
+    let text = std::fs::read_to_string(directory.join(name(client)).with_extension(ENDING))?;
+    let mut held = Vec::new();
+    for entry in text.lines().filter_map(|line| Entry::from_line(line).ok()) {
+        if let What::Release { claim, .. } = entry.what {
+            held.retain(|(granted, _)| *granted != claim);
+        }
+        if let What::Acquire { outcome: Acquired::Granted { claim, .. }, .. } = entry.what {
+            held.push((claim, entry.resource));
+        }
+    }
+    Ok(held)
+}
+
+/// The file of a client.
+pub(crate) fn name(client: u32) -> String {
+    format!("client-{client}")
 }
 
 /// Everything that was written down in a directory, in the order of beginnings.

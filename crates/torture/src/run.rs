@@ -1,5 +1,5 @@
-//! One run: faults fall on the house and on the crew for a while, then everything heals, everybody finishes, and the
-//! history is judged.
+//! One run: faults fall on the house and on the crew for a while, then everything heals, everybody
+//! finishes, and the history is judged.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,7 +41,8 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs in a directory that outlives it. Errors are of the rig; what the run found is in the report.
+    /// Runs in a directory that outlives it. Errors are of the rig; what the run found is in the
+    /// report.
     pub(crate) fn go(self, directory: &Path, progress: &Progress) -> anyhow::Result<Report> {
         let mut dice = Rng::with_seed(self.seed);
         progress.say("starting");

@@ -1,7 +1,7 @@
 //! The protected thing: it lets an effect through unless a higher fence was there before.
 //!
-//! It is the judge's eye. Whatever clients and server believe, what happened to the thing is written down here, at one
-//! instant of one clock.
+//! It is the judge's eye. Whatever clients and server believe, what happened to the thing is
+//! written down here, at one instant of one clock.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -70,7 +70,8 @@ impl Witness {
         let highest = seen.entry(resource.to_owned()).or_default();
         let landed = fence >= *highest;
         *highest = fence.max(*highest);
-        // Written down before the next one is looked at: the order of the lines is that of the effects.
+        // Written down before the next one is looked at: the order of the lines is that of the
+        // effects.
         let at = now();
         let (resource, what) = (resource.to_owned(), What::Effect { fence, landed });
         self.record.write(&Entry { client, resource, begin: at, end: Some(at), what });

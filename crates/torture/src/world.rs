@@ -1,4 +1,5 @@
-//! Everything that takes part in a run: networks, a disk, a store, a server, a witness and the workers.
+//! Everything that takes part in a run: networks, a disk, a store, a server, a witness and the
+//! workers.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

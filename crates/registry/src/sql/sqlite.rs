@@ -6,7 +6,7 @@ use std::time::Duration;
 use claims::Rules;
 use sqlx::pool::PoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{Sqlite, SqlitePool};
+use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool};
 
 use super::SqlStore;
 use super::notice::Bell;
@@ -38,6 +38,11 @@ async fn connected(file: PathBuf) -> Result<SqlitePool, sqlx::Error> {
     pool.idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
+        // A full disk undoes a transaction by itself, and the driver goes on believing in it: such a
+        // connection begins no other.
+        .after_release(|connection: &mut SqliteConnection, _| {
+            Box::pin(async { Ok(!connection.is_in_transaction()) })
+        })
         .connect_with(options)
         .await
 }

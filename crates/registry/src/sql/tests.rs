@@ -1,11 +1,12 @@
-//! What a decision reads does not grow with the queue or the history.
+//! What a decision reads does not grow with the queue or the history; and a full disk leaves nothing behind.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use std::collections::BTreeSet;
 
 use claims::{
-    ClaimId, Command, Farewell, KeyHash, Limit, Name, Owner, Registration, Resources, Rules, Ttl,
+    ClaimId, Command, Data, Farewell, KeyHash, Limit, Name, Owner, Registration, Resources, Rules,
+    Ttl,
 };
 use sqlx::{AssertSqlSafe, Row as _, Sqlite};
 
@@ -70,4 +71,34 @@ async fn decision_searches_by_index_and_scans_nothing() {
     assert_eq!(scans.count(), 0, "{steps:#?}");
     let searches = steps.iter().filter(|step| step.starts_with("SEARCH")).count();
     assert!(searches >= 6, "{steps:#?}");
+}
+
+/// Every connection that the pool has may make the file so many pages long.
+async fn let_grow(store: &SqlStore<Sqlite>, pages: u32) {
+    let mut all = Vec::new();
+    while all.len() < store.desk.pool.options().get_max_connections() as usize {
+        let mut connection = store.desk.pool.acquire().await.unwrap();
+        let pragma = AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));
+        sqlx::query(pragma).execute(&mut *connection).await.unwrap();
+        all.push(connection);
+    }
+}
+
+#[tokio::test]
+async fn full_disk_leaves_no_connection_that_cannot_be_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = super::sqlite(directory.path().join("db"), Rules::default()).await.unwrap();
+    register(&store, 0).await;
+    let text = format!("\"{}\"", "x".repeat(60_000));
+    let large = |nth| Registration { data: Some(Data::new(text.as_str()).unwrap()), ..wish(nth) };
+    for nth in 1..=8 {
+        // No page more than there is.
+        let_grow(&store, 1).await;
+        let full = store.submit(Command::Register(large(nth))).await;
+        assert!(full.is_err(), "the disk is full: {full:?}");
+    }
+    let_grow(&store, 1 << 30).await;
+    for nth in 1..=8 {
+        store.submit(Command::Register(large(nth))).await.unwrap().unwrap();
+    }
 }

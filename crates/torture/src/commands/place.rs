@@ -14,7 +14,8 @@ pub(super) struct Place {
     /// The `tenure` to be tortured; without it, the one beside this program.
     #[arg(long, value_name = "PATH")]
     tenure: Option<PathBuf>,
-    /// Keep history and logs in this directory; without it they are kept only if something was found.
+    /// Keep history and logs in this directory; without it they are kept only if something was
+    /// found.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// The file system of the disk that loses power.
@@ -78,7 +79,8 @@ impl Directory {
         }
     }
 
-    /// Says what to do about what was found, on the error output so that a report stays readable by programs.
+    /// Says what to do about what was found, on the error output so that a report stays readable by
+    /// programs.
     pub(super) fn tell(self, again: &str) {
         let path = match self {
             Self::Kept(path) => path,

@@ -1,4 +1,5 @@
-//! `torture soak`: a long run in which the server is never ended, so that what grows has time to grow.
+//! `torture soak`: a long run in which the server is never ended, so that what grows has time to
+//! grow.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The same blow again and again: clients claim and release, the blow falls in the middle of it, the server starts
-//! again, and everything that was acknowledged must be there.
+//! The same blow again and again: clients claim and release, the blow falls in the middle of it,
+//! the server starts again, and everything that was acknowledged must be there.
 
 mod client;
 
@@ -67,7 +67,9 @@ impl Cycles<'_> {
             store: None,
             flags: [
                 self.flags,
-                &["--ended-max=1000000", "--segment-bytes=1048576"].map(str::to_owned),
+                // Small, so that the log is rotated, and a start takes no longer after many rounds.
+                &["--ended-max=1000000", "--segment-bytes=1048576", "--snapshot-after=1048576"]
+                    .map(str::to_owned),
             ]
             .concat(),
             clock: None,

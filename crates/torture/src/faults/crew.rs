@@ -18,7 +18,7 @@ pub(super) const KILL: Fault<Crew> = Fault {
     fits: |_| Fit::Yes,
     strike: |crew, dice| {
         let nth = anybody(crew, dice);
-        crew.kill(nth);
+        crew.kill(nth)?;
         rest(dice, 0..=500);
         crew.hire(nth)
     },

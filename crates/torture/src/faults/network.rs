@@ -1,4 +1,5 @@
-//! What can happen between a worker and the server. The way to the witness stays open, so whoever acts late is seen.
+//! What can happen between a worker and the server. The way to the witness stays open, so whoever
+//! acts late is seen.
 
 use fastrand::Rng;
 

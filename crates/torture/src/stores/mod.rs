@@ -46,8 +46,8 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// `files` is where its files are, `beside` for what need not survive a power cut. Returns its address, too, if the
-    /// server is to be told one.
+    /// `files` is where its files are, `beside` for what need not survive a power cut. Returns its
+    /// address, too, if the server is to be told one.
     pub(crate) fn open(
         kind: Kind,
         files: &Path,

@@ -1,5 +1,6 @@
-//! A worker that speaks HTTP v1 itself, and asks again under the same key when no answer came. What the answer says is
-//! left of the lease counts from before the question: whichever request began it, it does not end sooner.
+//! A worker that speaks HTTP v1 itself, and asks again under the same key when no answer came. What
+//! the answer says is left of the lease counts from before the question: whichever request began
+//! it, it does not end sooner.
 
 use std::time::{Duration, Instant};
 

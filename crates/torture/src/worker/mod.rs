@@ -19,7 +19,7 @@ use torture::history::{Acquired, Entry, Nanos, Told, What};
 pub(crate) use self::by_hand::look;
 pub(crate) use self::wish::Wish;
 use crate::clock::now;
-use crate::record::Record;
+use crate::record::{self, Record};
 use crate::witness::Hand;
 
 /// How a worker holds its claims.
@@ -60,7 +60,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let record = Record::create(&self.history, &format!("client-{}", self.client))?;
+        let record = Record::create(&self.history, &record::name(self.client))?;
         let shift = Shift {
             client: self.client,
             ttl: Duration::from_millis(self.ttl_ms),
@@ -138,15 +138,16 @@ impl Shift {
         self.write(wish, begin, end, &What::Renew { claim, outcome });
     }
 
-    /// Asked at `end`, it still believed. What it believed once, it believed all the time since `begin`.
+    /// Asked at `end`, it still believed. What it believed once, it believed all the time since
+    /// `begin`.
     fn write_belief(&self, wish: &Wish, held: Held, begin: Nanos, end: Nanos) {
         let Held { claim, fence } = held;
         let what = What::Belief { claim, fence, limit: wish.limit };
         self.write(wish, begin, Some(end), &what);
     }
 
-    /// Changes the protected thing, if it may do so alone. At times it dawdles on the way there, and comes late: only
-    /// the fence can tell.
+    /// Changes the protected thing, if it may do so alone. At times it dawdles on the way there,
+    /// and comes late: only the fence can tell.
     fn touch(&mut self, wish: &Wish, fence: u64) {
         if wish.limit != Some(1) {
             return;

@@ -33,7 +33,8 @@ impl Wish {
             1 => Some(2),
             _ => Some(1),
         };
-        // Mostly short, so that much is handed over; at times longer than a lease, so that it is renewed.
+        // Mostly short, so that much is handed over; at times longer than a lease, so that it is
+        // renewed.
         let hold = match dice.u32(0..20) {
             0 => ttl.mul_f64(dice.f64() * 2.5),
             _ => ttl.mul_f64(dice.f64() * 0.04),
