@@ -126,13 +126,7 @@ impl World {
             What::Acquire { .. }
             | What::Belief { .. }
             | What::Effect { .. }
-<<<<<<< HEAD
-            | What::Fault { .. } => {
-                unreachable!("nothing else is in these histories")
-            }
-=======
             | What::Fault { .. } => unreachable!("nothing else is in these histories"),
->>>>>>> check
         }
     }
 
@@ -218,15 +212,9 @@ fn by_force(history: &[Entry]) -> Option<bool> {
             }
             What::Renew { .. }
             | What::Release { .. }
-<<<<<<< HEAD
-            | What::Belief { .. }
-            | What::Effect { .. }
-            | What::Look { .. }
-=======
             | What::Look { .. }
             | What::Belief { .. }
             | What::Effect { .. }
->>>>>>> check
             | What::Fault { .. } => steps.push(Step::Told(entry.clone())),
         }
     }
@@ -235,15 +223,9 @@ fn by_force(history: &[Entry]) -> Option<bool> {
         let mut owner = history.iter().filter(|entry| match entry.what {
             What::Renew { claim, .. } | What::Release { claim, .. } => claim == number,
             What::Acquire { .. }
-<<<<<<< HEAD
-            | What::Belief { .. }
-            | What::Effect { .. }
-            | What::Look { .. }
-=======
             | What::Look { .. }
             | What::Belief { .. }
             | What::Effect { .. }
->>>>>>> check
             | What::Fault { .. } => false,
         });
         if !owner.any(|entry| entry.begin > begin) {
