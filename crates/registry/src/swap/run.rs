@@ -65,8 +65,12 @@ impl<C: Cabinet> Core<C> {
         }
         let registers = matches!(act, Act::Obey(Command::Register(_)));
         let mut fresh = Fresh { guessing: C::GUESSES && registers, ..Fresh::default() };
+        let mut tried = None;
         for attempt in 0.. {
-            match self.attempt(act, &mut keys, &mut fresh).await {
+            match self.attempt(act, &mut keys, &mut fresh, &mut tried).await {
+                Ok(Some(answer)) if is_forgotten(act, &answer) && tried.is_some() => {
+                    return Ok(tried);
+                }
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => pause(attempt).await,
                 Err(error @ (StoreError::Unavailable(_) | StoreError::Unknown(_))) => {
@@ -90,6 +94,7 @@ impl<C: Cabinet> Core<C> {
         act: &Act,
         keys: &mut BTreeSet<Key>,
         fresh: &mut Fresh,
+        tried: &mut Option<Answer>,
     ) -> Result<Option<Option<Answer>>, StoreError> {
         let stamp = self.open(keys, fresh).await?;
         fresh.guessing = false;
@@ -119,10 +124,11 @@ impl<C: Cabinet> Core<C> {
             forgotten,
         };
         let swapped = self.cabinet.swap(exchange).await.map_err(|error| match error {
-            StoreError::Unavailable(why) => StoreError::Unknown(why),
-            error @ (StoreError::Conflict | StoreError::Unknown(_) | StoreError::Corrupt(_)) => {
-                error
+            StoreError::Unavailable(why) | StoreError::Unknown(why) => {
+                tried.clone_from(&answer);
+                StoreError::Unknown(why)
             }
+            error @ (StoreError::Conflict | StoreError::Corrupt(_)) => error,
         });
         match swapped? {
             Swapped::Done(versions, position) => {
@@ -194,6 +200,13 @@ fn claim_of(command: &Command) -> ClaimId {
         | Command::Appoint(owner, _) => owner.claim,
         Command::Revoke(claim) => *claim,
     }
+}
+
+/// Whether a farewell finds no claim any more. If it was tried before and its outcome is not known, it
+/// was that which ended the claim; others have come and gone since, and only the last few are remembered.
+fn is_forgotten(act: &Act, answer: &Option<Answer>) -> bool {
+    matches!(act, Act::Obey(Command::End(..)))
+        && matches!(answer, Some(Err(Refusal::Unknown { .. })))
 }
 
 fn unknown(act: &Act) -> Refusal {
