@@ -202,8 +202,9 @@ fn claim_of(command: &Command) -> ClaimId {
     }
 }
 
-/// Whether a farewell finds no claim any more. If it was tried before and its outcome is not known, it
-/// was that which ended the claim; others have come and gone since, and only the last few are remembered.
+/// Whether a farewell finds no claim any more. Only what is over is forgotten: if it was tried before and
+/// its outcome is not known, it has ended the claim, or the claim's lease has ended since. Either way what
+/// was asked for is so, and what was tried is the answer.
 fn is_forgotten(act: &Act, answer: &Option<Answer>) -> bool {
     matches!(act, Act::Obey(Command::End(..)))
         && matches!(answer, Some(Err(Refusal::Unknown { .. })))
