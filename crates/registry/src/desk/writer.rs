@@ -97,6 +97,7 @@ impl<B: Books> Writer<B> {
             let reading = self.clocks.read();
             self.books.tick(reading);
             self.take_all(reading)?;
+            self.keep_open(reading)?;
             self.end_waits(reading);
             if self.books.state().next_due().is_some_and(|due| due <= self.books.now()) {
                 self.books.sweep();
@@ -143,6 +144,39 @@ impl<B: Books> Writer<B> {
             }
         }
         Ok(())
+    }
+
+    /// Whoever joins a queue and waits hears nothing before its turn, so nobody waits for that to be
+    /// durable. It shares the sync of what comes next, most likely the release it waits for, instead
+    /// of making that wait behind a sync of its own.
+    fn keep_open(&mut self, reading: Reading) -> Result<(), Fatal> {
+        while self.nobody_listens() {
+            let over = reading.boot.as_micros() + LATE_MAX.as_micros();
+            let left = over.saturating_sub(self.clocks.read().boot.as_micros());
+            let left = Duration::from_micros(left).min(self.pause());
+            if left.is_zero() {
+                break;
+            }
+            self.inbox.take(&mut self.taken, left);
+            if self.is_late(reading) {
+                break;
+            }
+            self.take_all(reading)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something happened, and nobody waits to be told of it.
+    fn nobody_listens(&self) -> bool {
+        let pending = self.books.pending();
+        let is_heard = |event| ends_a_wait(event).is_some_and(|claim| self.waits.has(claim));
+        self.answers.is_empty()
+            && self.looks.is_empty()
+            && self.taken.is_empty()
+            && !self.closing
+            && !self.books.wants_commit()
+            && !pending.is_empty()
+            && !pending.iter().any(is_heard)
     }
 
     /// Whether what is taken now belongs into a batch of its own.
