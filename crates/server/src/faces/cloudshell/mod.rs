@@ -56,6 +56,7 @@ use crate::audit::{Act, Denied, Origin};
 use crate::body;
 use crate::gate;
 use crate::server::Server;
+use crate::threads;
 
 /// Where the calls are.
 const PATH: &str = "/ResourceManagerApiService/";
@@ -165,7 +166,7 @@ impl Face {
         let server = &self.server;
         let audit = server.config.audit.as_ref();
         let _asking = audit.map(|audit| audit.enter(Act::of(&command), caller, origin));
-        let answer = server.bell.wait_for(server.store.submit(command)).await?;
+        let answer = threads::bell().wait_for(server.store.submit(command)).await?;
         Ok(answer.inspect_err(|refusal| server.metrics.refused(refusal)))
     }
 
