@@ -105,6 +105,7 @@ impl Server {
     /// Whether this may come in at all, and who it is. What is sent away here costs no body.
     fn admit<'a>(&self, origin: Origin, head: &'a Parts) -> Result<Admitted<'a>, Problem> {
         let admitted = || {
+            gate::said_once(&head.headers)?;
             let host = gate::host(&self.config, &head.uri, &head.headers)?;
             gate::origin(&head.method, &head.headers)?;
             let route = Route::of(head.uri.path());

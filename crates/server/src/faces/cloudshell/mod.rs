@@ -126,7 +126,8 @@ impl Face {
     /// Whether this may come in at all. Clients read the words of an answer only if its status is
     /// 200; what is sent away here does not come from one.
     fn admit(&self, origin: Origin, head: &Parts, method: &str) -> Result<(), No> {
-        let admitted = gate::host(&self.server.config, &head.uri, &head.headers)
+        let admitted = gate::said_once(&head.headers)
+            .and_then(|()| gate::host(&self.server.config, &head.uri, &head.headers))
             .and_then(|_| gate::origin(&head.method, &head.headers));
         if let Err(problem) = admitted {
             self.denied(origin, None, &problem);
