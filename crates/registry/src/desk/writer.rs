@@ -7,6 +7,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use claims::clock::TICK;
+use claims::engine::foresee;
 use claims::{ClaimId, Command, Event, Owner, Refusal, Span, Standing};
 
 use super::books::Books;
@@ -24,6 +25,10 @@ use crate::store::Answer;
 /// moment would have less than it believes. So much is within the margin of every lease of 20 ms and
 /// more, and longer than it takes to fill a batch.
 const LATE_MAX: Span = Span::from_millis(1);
+
+/// How many requests are foreseen at a time. Much more, and what was fetched for the last is gone again
+/// when its turn comes.
+const FORESEEN_MAX: usize = 64;
 
 /// A look at the books and at what happened lately.
 pub(super) type Look<B> = Box<dyn FnOnce(&B, &Recent, &Commits) + Send>;
@@ -52,6 +57,14 @@ pub(super) enum Request<B: Books> {
 }
 
 impl<B: Books> Request<B> {
+    /// What is to be decided, if something is.
+    fn command(&self) -> Option<&Command> {
+        match self {
+            Self::Submit { command, .. } | Self::SubmitAndWait { command, .. } => Some(command),
+            Self::Gone(_) | Self::Look(_) | Self::Sweep(_) | Self::Done(_) | Self::Close => None,
+        }
+    }
+
     /// A renewal comes long before its deadline. Whoever hung up waits for nothing.
     pub(super) fn urgency(&self) -> Urgency {
         match self {
@@ -75,6 +88,8 @@ pub(super) struct Writer<B: Books> {
     pub(super) inbox: Arc<Inbox<Request<B>>>,
     /// Requests taken from the inbox and not begun.
     pub(super) taken: VecDeque<Request<B>>,
+    /// How many of them the engine has been told of.
+    pub(super) foreseen: usize,
     pub(super) chores: Sender<B::Chore>,
     pub(super) recent: Recent,
     pub(super) commits: Commits,
@@ -127,8 +142,10 @@ impl<B: Books> Writer<B> {
 
     fn take_all(&mut self, reading: Reading) -> Result<(), Fatal> {
         while !self.books.wants_commit() {
+            self.foresee();
             match self.taken.pop_front() {
                 Some(request) => {
+                    self.foreseen = self.foreseen.saturating_sub(1);
                     let waits = self.books.waits_for_chore();
                     self.take(request, reading)?;
                     if waits && self.is_late(reading) {
@@ -177,6 +194,16 @@ impl<B: Books> Writer<B> {
             && !self.books.wants_commit()
             && !pending.is_empty()
             && !pending.iter().any(is_heard)
+    }
+
+    /// Tells the engine what comes next, some requests at a time: what it needs for all of them comes
+    /// from far memory in little more time than for one.
+    fn foresee(&mut self) {
+        if self.foreseen == 0 && self.taken.len() > 1 {
+            self.foreseen = self.taken.len().min(FORESEEN_MAX);
+            let next = self.taken.range(..self.foreseen);
+            foresee(self.books.state(), next.filter_map(Request::command));
+        }
     }
 
     /// Whether what is taken now belongs into a batch of its own.
