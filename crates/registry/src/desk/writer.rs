@@ -94,20 +94,26 @@ impl<B: Books> Writer<B> {
                 let pause = self.pause();
                 self.inbox.take(&mut self.taken, pause);
             }
-            let reading = self.clocks.read();
-            self.books.tick(reading);
-            self.take_all(reading)?;
-            self.end_waits(reading);
-            if self.books.state().next_due().is_some_and(|due| due <= self.books.now()) {
-                self.books.sweep();
-            }
-            self.commit()?;
-            if let Some(chore) = self.books.next_chore() {
-                // If the helper is gone the process is ending.
-                let _ = self.chores.send(chore);
-            }
+            self.round()?;
         }
         self.books.close()
+    }
+
+    /// Does everything that was asked or is due by now.
+    pub(super) fn round(&mut self) -> Result<(), Fatal> {
+        let reading = self.clocks.read();
+        self.books.tick(reading);
+        self.take_all(reading)?;
+        self.end_waits(reading);
+        if self.books.state().next_due().is_some_and(|due| due <= self.books.now()) {
+            self.books.sweep();
+        }
+        self.commit()?;
+        if let Some(chore) = self.books.next_chore() {
+            // If the helper is gone the process is ending.
+            let _ = self.chores.send(chore);
+        }
+        Ok(())
     }
 
     /// How long nothing needs to be done. While leases run, the clock is read every tick: that is
