@@ -55,11 +55,11 @@ pub(crate) const PLANTED: &[Edit] = &[
     },
     Edit {
         file: "registry/src/desk/writer.rs",
-        before: "self.commit()?;\n            if let Some(chore)",
+        before: "self.commit()?;\n        if let Some(chore)",
         after: "if self.closing && crate::planted::is(\"stops before it answers\") {
-                break;
-            }
-            self.commit()?;\n            if let Some(chore)",
+            return Ok(());
+        }
+        self.commit()?;\n        if let Some(chore)",
     },
     Edit {
         file: "registry/src/desk/writer.rs",

@@ -2,16 +2,26 @@
 
 use std::path::Path;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::{Command, CommandFactory, FromArgMatches};
 use tenure::keychain::Request;
 
 use crate::{Arguments, config, keychain, serve, watch};
 
+thread_local! {
+    /// All its flags with their words: to put that together takes longer than to read a file.
+    static SERVE: Command = {
+        let mut command = Arguments::command();
+        command.find_subcommand_mut("serve").expect("there is such a command").clone()
+    };
+}
+
 /// Reads a configuration as `serve` does, the command line being empty, up to what it means.
 pub fn configuration(text: &str) -> Result<(), String> {
+    SERVE.with(|known| configuration_of(known, text))
+}
+
+fn configuration_of(known: &Command, text: &str) -> Result<(), String> {
     let words = |error: anyhow::Error| format!("{error:#}");
-    let command = Arguments::command();
-    let known = command.find_subcommand("serve").expect("there is such a command");
     let file = config::File::parse(Path::new("config.toml"), text, known).map_err(words)?;
     let serve = config::with_defaults(known.clone(), &file).no_binary_name(true);
     let matches = serve.try_get_matches_from([""; 0]).map_err(|error| error.to_string())?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use claims::{Claim, ClaimId, Fence, Phase, Rules, Status};
 use hyper::Request;
 use hyper::body::Bytes;
+use registry::fuzzing::{Alone, Moment};
 use registry::{Filter, Page, Store};
 use server::{AdminToken, Body, Config, Server, TokenFile, Tokens};
 use tokio::runtime::Runtime;
@@ -44,10 +45,13 @@ pub(crate) enum Kind {
 
 pub(crate) struct House {
     pub(crate) server: Arc<Server>,
-    pub(crate) store: Arc<dyn Store>,
+    store: Arc<Alone>,
     /// How many events there were when it was ready.
     pub(crate) events: u64,
     is_lived_in: bool,
+    config: Config,
+    /// How everything was when it was ready.
+    ready: Moment,
 }
 
 thread_local! {
@@ -56,7 +60,7 @@ thread_local! {
     static READY: [Cell<Option<House>>; 3] = const { [const { Cell::new(None) }; 3] };
 }
 
-/// Visits a house. If something changed in there, the next visitor gets a new one.
+/// Visits a house. If something changed in there, it is as before for the next visitor.
 pub(crate) fn visit(kind: Kind, visit: impl AsyncFnOnce(&House)) {
     RUNTIME.with(|runtime| {
         let runtime = runtime.get_or_init(|| {
@@ -64,40 +68,47 @@ pub(crate) fn visit(kind: Kind, visit: impl AsyncFnOnce(&House)) {
             runtime.expect("a runtime can be made")
         });
         runtime.block_on(async {
-            let house = match READY.with(|ready| ready[kind as usize].take()) {
+            let mut house = match READY.with(|ready| ready[kind as usize].take()) {
                 Some(house) => house,
                 None => House::build(kind).await,
             };
             visit(&house).await;
-            if house.events().await == house.events {
-                READY.with(|ready| ready[kind as usize].set(Some(house)));
+            if house.events().await != house.events {
+                house.store.restore(&house.ready);
+                house.server = server(&house.store, &house.config);
             }
+            READY.with(|ready| ready[kind as usize].set(Some(house)));
         });
     });
+}
+
+fn server(store: &Arc<Alone>, config: &Config) -> Arc<Server> {
+    let address = "127.0.0.1:7117".parse().expect("an address");
+    Arc::new(Server::new(store.clone(), config.clone(), address))
 }
 
 impl House {
     async fn build(kind: Kind) -> Self {
         let rules = Rules { queue_max: 3, ..Rules::default() };
-        let store: Arc<dyn Store> = Arc::new(registry::memory(rules));
+        let store = Arc::new(Alone::new(rules));
         let config = Config {
             admin: Some(AdminToken::of(ADMINISTRATOR)),
             // Waits are tried, but nobody waits for long.
             wait_for_max: Duration::from_micros(1),
             ..Config::default()
         };
-        let address = "127.0.0.1:7117".parse().expect("an address");
-        let server = |config| Arc::new(Server::new(store.clone(), config, address));
         let is_lived_in = !matches!(kind, Kind::Empty);
-        let (store, server_now) = (store.clone(), server(config.clone()));
-        let mut house = Self { server: server_now, store, events: 0, is_lived_in };
+        let (server_now, ready) = (server(&store, &config), store.moment());
+        let mut house = Self { server: server_now, store, events: 0, is_lived_in, config, ready };
         if is_lived_in {
             house.furnish().await;
         }
         if matches!(kind, Kind::Guarded) {
-            house.server = server(Config { tokens: Some(Arc::new(tokens())), ..config });
+            house.config.tokens = Some(Arc::new(tokens()));
+            house.server = server(&house.store, &house.config);
         }
         house.events = house.events().await;
+        house.ready = house.store.moment();
         house
     }
 

@@ -13,6 +13,7 @@ mod house;
 mod source;
 mod told;
 mod written;
+mod xml;
 
 /// What one byte of input may cost in memory, at most.
 pub const BYTES_PER_BYTE: usize = 4 << 10;

@@ -2,6 +2,7 @@
 
 use claims::{Claim, Event};
 
+pub use crate::desk::{Alone, Moment};
 use crate::error::StoreError;
 
 /// Reads a record of etcd or a bucket, and writes it again.

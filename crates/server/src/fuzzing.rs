@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::access::TokenList;
 use crate::body::Body;
 use crate::connection::{self, Door};
-use crate::faces::cloudshell::{Cloudshell, Face, Line};
+use crate::faces::cloudshell::{Cloudshell, Face, Line, hear};
 use crate::server::Server;
 
 const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7);
@@ -36,6 +36,11 @@ impl Reservations {
     pub async fn handle(&self, request: Request<Body>) -> Response<Body> {
         self.face.handle(PEER, &self.line, request).await
     }
+}
+
+/// Reads one call of CloudShell, without a server: all that it says, and an answer that tells it again.
+pub fn call(method: &str, body: &[u8]) -> (Vec<String>, Response<Body>) {
+    hear(method, body)
 }
 
 /// Reads the file that tokens are kept in, and writes it again.

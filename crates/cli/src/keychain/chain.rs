@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use claims::{ClaimId, Fence, Ttl};
-use serde_json::Value;
 use tenure::Key;
 use tenure::driver::{Driver, End, Errand, Loss, Miss, Problem, Told};
-use tenure::keychain::{Cause, Event, Listed, Request, Terms, Until};
+use tenure::keychain::{Cause, Event, Json, Listed, Request, Terms, Until};
 use tokio::sync::mpsc;
 
 use super::input::Line;
@@ -44,9 +43,9 @@ struct Link {
     resources: Vec<String>,
     releasing: bool,
     /// Refreshes that the driver was asked for.
-    asked: Vec<Value>,
+    asked: Vec<Json>,
     /// Those that the next renewal answers.
-    answering: Vec<Value>,
+    answering: Vec<Json>,
 }
 
 impl Chain {
@@ -198,10 +197,10 @@ impl Chain {
     }
 
     /// A renewal is confirmed or not: the answer to whoever asked for it, or news.
-    fn renewal(&mut self, number: u64, event: impl Fn(Value) -> Event) {
+    fn renewal(&mut self, number: u64, event: impl Fn(Json) -> Event) {
         let Some(link) = self.claims.get_mut(&number) else { return };
         if link.answering.is_empty() {
-            self.outbox.news(number, event(Value::Null));
+            self.outbox.news(number, event(Json::default()));
         }
         for id in link.answering.drain(..) {
             self.outbox.reply_about(number, event(id));
@@ -241,7 +240,7 @@ impl Link {
         }
     }
 
-    fn valid(&self, id: Value) -> Event {
+    fn valid(&self, id: Json) -> Event {
         let held = self.errand.lease();
         Event::Valid {
             claim: self.name.clone(),

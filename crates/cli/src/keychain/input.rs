@@ -35,7 +35,7 @@ pub(crate) fn lines(mut input: impl BufRead) -> impl Iterator<Item = Result<Requ
 }
 
 fn understand(line: &[u8]) -> Result<Request, String> {
-    serde_json::from_slice(line).map_err(|error| format!("this is no request: {error}"))
+    Request::parse(line).map_err(|error| format!("this is no request: {error}"))
 }
 
 /// The next line, without its end; none at the end of the input. What is too long

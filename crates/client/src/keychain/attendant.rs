@@ -5,12 +5,11 @@ use std::io;
 use std::time::Duration;
 
 use claims::claimant::{Input, Moment};
-use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::process::Process;
 use super::ward::Ward;
-use super::{Event, Keychain, Request};
+use super::{Event, Json, Keychain, Request};
 use crate::clock;
 use crate::driver::{End, Loss, Order, Problem, Settings, Told};
 use crate::exchange::Exchange;
@@ -110,7 +109,7 @@ impl Attendant {
             Order::Tell { errand, input: Input::Refresh(ttl) } => {
                 let Some(ward) = self.wards.get_mut(&errand) else { return };
                 ward.refreshes.0 += 1;
-                let id = Value::from(ward.refreshes.0);
+                let id = Json::from(ward.refreshes.0);
                 if let Some(ttl) = ttl {
                     ward.set_ttl(ttl);
                 }
@@ -204,7 +203,7 @@ impl Attendant {
         if let Some(silence) = self.keychain.max_silence
             && self.ping_at.is_some_and(|at| at <= now)
         {
-            self.say(Request::Ping { id: Value::Null });
+            self.say(Request::Ping { id: Json::default() });
             self.ping_at = Some(now + clock::span(silence / 4));
         }
         if self.start_at.is_some_and(|at| at <= now) {

@@ -1,7 +1,8 @@
 //! What a keychain says to its program: one JSON object a line.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
+use super::json::{Json, read_within};
 
 /// The version of the protocol that a keychain speaks.
 pub const VERSION: u32 = 1;
@@ -50,8 +51,8 @@ pub enum Event {
         #[serde(flatten)]
         until: Until,
         /// Of the request to refresh that this answers.
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        id: Value,
+        #[serde(default, deserialize_with = "read_within", skip_serializing_if = "Json::is_null")]
+        id: Json,
     },
     /// A renewal is not confirmed. The old deadline counts, and it is tried again.
     Unknown {
@@ -63,8 +64,8 @@ pub enum Event {
         /// What happened.
         problem: String,
         /// Of the request to refresh that this answers.
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        id: Value,
+        #[serde(default, deserialize_with = "read_within", skip_serializing_if = "Json::is_null")]
+        id: Json,
     },
     /// It was held, and is not any more. Its name is free again.
     Lost {
@@ -112,22 +113,22 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fence: Option<u64>,
         /// Of the request.
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        id: Value,
+        #[serde(default, deserialize_with = "read_within", skip_serializing_if = "Json::is_null")]
+        id: Json,
     },
     /// The answer to `list`.
     List {
         /// What is there, by name.
         claims: Vec<Listed>,
         /// Of the request.
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        id: Value,
+        #[serde(default, deserialize_with = "read_within", skip_serializing_if = "Json::is_null")]
+        id: Json,
     },
     /// The answer to `ping`.
     Pong {
         /// Of the request.
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        id: Value,
+        #[serde(default, deserialize_with = "read_within", skip_serializing_if = "Json::is_null")]
+        id: Json,
     },
     /// A line could not be followed; nothing was changed.
     Error {

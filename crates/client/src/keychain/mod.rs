@@ -23,6 +23,7 @@
 
 mod attendant;
 mod event;
+mod json;
 mod process;
 mod request;
 mod ward;
@@ -32,6 +33,7 @@ use std::time::Duration;
 
 pub(crate) use self::attendant::run;
 pub use self::event::{Cause, Event, Listed, Until, VERSION};
+pub use self::json::Json;
 pub use self::request::{LINE_BYTES_MAX, Request, Terms};
 
 /// How to start a keychain.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use claims::claimant::{Lease, Moment, Patience};
 use claims::{ClaimId, Fence, Limit, Span};
 
-use super::{Cause, Event, Terms, Until};
+use super::{Cause, Event, Json, Terms, Until};
 use crate::clock;
 use crate::driver::{End, Loss, Miss, Problem, Teller, Told, View};
 use crate::wish::{Wish, seconds};
@@ -47,7 +47,7 @@ impl Ward {
             tries: self.lease.is_some() || matches!(wish.patience, Patience::Try(_)),
             shared: wish.limit == Limit::SHARED,
             limit: wish.limit.count().filter(|count| *count > 1),
-            data: wish.data.as_ref().and_then(|data| serde_json::from_str(data.as_str()).ok()),
+            data: wish.data.as_ref().and_then(|data| Json::parse(data.as_str()).ok()),
             key: Some(wish.key.reveal().to_owned()),
             adopt: again || wish.adopts,
         }
@@ -72,11 +72,11 @@ impl Ward {
                 return self.granted(ClaimId(number), fence.map(Fence), until);
             }
             Event::Renewed { until, id, .. } => {
-                self.renewal(until, true, id.as_u64(), &Told::Renewed);
+                self.renewal(until, true, id.as_str().parse().ok(), &Told::Renewed);
             }
             Event::Unknown { until, problem, id, .. } => {
                 let told = Told::Unknown { problem: Problem::new(problem) };
-                self.renewal(until, false, id.as_u64(), &told);
+                self.renewal(until, false, id.as_str().parse().ok(), &told);
             }
             Event::Lost { cause, problem, .. } => return self.lose(loss(cause, problem)),
             Event::Failed { cause, problem, position, .. } => {

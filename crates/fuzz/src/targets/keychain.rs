@@ -22,19 +22,29 @@ pub(crate) fn run(input: &[u8]) {
 }
 
 fn understood(request: &Request) {
-    again(request);
-    if let Request::Claim(terms) = request
-        && let Err(problem) = terms.wish()
-    {
-        assert!(!problem.is_empty(), "a program is told why");
+    let line = written(request);
+    let reread = Request::parse(line.as_bytes()).expect("what was written can be read");
+    assert_eq!(&reread, request, "{line}");
+    let Request::Claim(terms) = request else { return };
+    match terms.wish() {
+        Ok(wish) => assert_eq!(
+            wish.data.as_ref().map(|data| data.as_str()),
+            terms.data.as_ref().map(|data| data.as_str()),
+            "what others may see is told as it came"
+        ),
+        Err(problem) => assert!(!problem.is_empty(), "a program is told why"),
     }
 }
 
 /// What was read is written so that it is read as the same.
-fn again<T: serde::Serialize + serde::de::DeserializeOwned>(read: &T) {
-    let line = serde_json::to_string(read).expect("what was read can be written");
+fn again(event: &Event) {
+    let line = written(event);
+    let reread: Event = serde_json::from_str(&line).expect("what was written can be read");
+    assert_eq!(&reread, event, "{line}");
+}
+
+fn written(what: &impl serde::Serialize) -> String {
+    let line = serde_json::to_string(what).expect("what was read can be written");
     assert!(!line.contains('\n'), "it is one line: {line}");
-    let reread: T = serde_json::from_str(&line).expect("what was written can be read");
-    let twice = serde_json::to_string(&reread).expect("what was read can be written");
-    assert_eq!(line, twice);
+    line
 }

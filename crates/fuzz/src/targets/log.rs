@@ -26,9 +26,11 @@ pub(crate) fn run(input: &[u8]) {
             }
         }
         _ => {
-            let disk = disk(written, sealed(&mut source));
+            let (segment, events) = sealed(&mut source);
+            let disk = disk(written, segment);
             if let Some(ledger) = open(&disk) {
                 let _ = Digest::of(ledger.state());
+                assert!(ledger.position() >= events, "each event was counted once");
             }
         }
     });
@@ -51,10 +53,10 @@ fn disk(written: &Written, segment: Vec<u8>) -> Disk {
     disk
 }
 
-/// A segment of frames that are whole, whatever they say.
-fn sealed(source: &mut Source<'_>) -> Vec<u8> {
+/// A segment of frames that are whole, whatever they say, and how many events are in them.
+fn sealed(source: &mut Source<'_>) -> (Vec<u8>, u64) {
     let mut segment = segment_header();
-    let mut nth = 0_u64;
+    let (mut nth, mut events) = (0_u64, 0);
     while !source.is_empty() {
         nth += 1;
         let (strange, body) = (source.byte(), source.some());
@@ -62,7 +64,8 @@ fn sealed(source: &mut Source<'_>) -> Vec<u8> {
             0 => usual,
             _ => source.number(),
         };
-        let numbers = [field(0, nth), field(1, nth - 1), field(2, 0), field(3, nth), field(4, 0)];
+        let numbers =
+            [field(0, nth), field(1, nth - 1), field(2, events), field(3, nth), field(4, 0)];
         let epoch = field(5, 0) as u32;
         let mut frame = b"tnr\x01".to_vec();
         frame.extend((body.len() as u32).to_le_bytes());
@@ -73,6 +76,16 @@ fn sealed(source: &mut Source<'_>) -> Vec<u8> {
         let sum = checksum(&[&frame[..8], &frame[12..]]);
         frame[8..12].copy_from_slice(&sum);
         segment.extend(frame);
+        events += count(body);
     }
-    filled(segment)
+    (filled(segment), events)
+}
+
+/// How many events these bytes are, as far as they are any.
+fn count(mut body: &[u8]) -> u64 {
+    let mut count = 0;
+    while let Ok((_, rest)) = postcard::take_from_bytes::<claims::Event>(body) {
+        (count, body) = (count + 1, rest);
+    }
+    count
 }

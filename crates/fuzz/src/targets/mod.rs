@@ -2,6 +2,7 @@
 
 mod addresses;
 mod bodies;
+mod calls;
 mod configuration;
 mod connection;
 mod headers;
@@ -22,9 +23,10 @@ mod wire;
 use crate::Target;
 
 /// All of them.
-pub const ALL: [Target; 18] = [
+pub const ALL: [Target; 19] = [
     Target::new("addresses", addresses::run),
     Target::new("bodies", bodies::run),
+    Target::new("calls", calls::run),
     Target::new("configuration", configuration::run),
     Target::new("connection", connection::run),
     Target::new("headers", headers::run),

@@ -92,6 +92,7 @@ where
 }
 
 /// Books in memory only: as fast as the rules, gone with the process.
+#[derive(Clone)]
 pub(crate) struct Unwritten {
     state: State,
     clock: ServingClock,

@@ -2,6 +2,8 @@
 //!
 //! The memory store and the embedded store are this same desk with different books.
 
+#[cfg(all(feature = "etcd", feature = "object", feature = "sql"))]
+mod alone;
 mod books;
 mod clocks;
 mod inbox;
@@ -21,6 +23,8 @@ use std::time::Duration;
 use claims::{Claim, ClaimId, Command, Name, Span, Standing, State};
 use tokio::sync::{oneshot, watch};
 
+#[cfg(all(feature = "etcd", feature = "object", feature = "sql"))]
+pub use self::alone::{Alone, Moment};
 pub(crate) use self::books::{Books, Unwritten};
 pub(crate) use self::clocks::{Clocks, MachineClocks};
 use self::inbox::Inbox;
@@ -48,6 +52,28 @@ impl<B: Books> Desk<B> {
     /// Opens the desk. `stop` is called when the disk cannot be believed any more; it must not
     /// return.
     pub(crate) fn open(books: B, clocks: Box<dyn Clocks>, stop: fn(Fatal) -> !) -> Self {
+        let (mut this, writer, to_do) = Self::new(books, clocks);
+        let done = this.inbox.clone();
+        let helper = std::thread::Builder::new().name("tenure-chores".into()).spawn(move || {
+            for chore in to_do {
+                if put(&done, Request::Done(B::run(chore))).is_err() {
+                    break;
+                }
+            }
+        });
+        let desk = std::thread::Builder::new().name("tenure-desk".into()).spawn(move || {
+            let _closes = inbox::Closes(writer.inbox.clone());
+            if let Err(fatal) = writer.run() {
+                stop(fatal);
+            }
+        });
+        let threads = [helper, desk].map(|thread| thread.expect("a process can start two threads"));
+        this.threads = Mutex::new(threads.into());
+        this
+    }
+
+    /// A desk whose writer nobody runs yet, and the chores that it will hand out.
+    fn new(books: B, clocks: Box<dyn Clocks>) -> (Self, Writer<B>, mpsc::Receiver<B::Chore>) {
         let inbox = Arc::new(Inbox::new());
         let (chores, to_do) = mpsc::channel::<B::Chore>();
         let (position, watcher) = watch::channel(books.position());
@@ -66,27 +92,8 @@ impl<B: Books> Desk<B> {
             position,
             closing: false,
         };
-        let done = inbox.clone();
-        let helper = std::thread::Builder::new().name("tenure-chores".into()).spawn(move || {
-            for chore in to_do {
-                if put(&done, Request::Done(B::run(chore))).is_err() {
-                    break;
-                }
-            }
-        });
-        let desk = std::thread::Builder::new().name("tenure-desk".into()).spawn(move || {
-            let _closes = inbox::Closes(writer.inbox.clone());
-            if let Err(fatal) = writer.run() {
-                stop(fatal);
-            }
-        });
-        let threads = [helper, desk].map(|thread| thread.expect("a process can start two threads"));
-        Self {
-            inbox,
-            tickets: AtomicU64::new(0),
-            position: watcher,
-            threads: Mutex::new(threads.into()),
-        }
+        let (tickets, threads) = (AtomicU64::new(0), Mutex::default());
+        (Self { inbox, tickets, position: watcher, threads }, writer, to_do)
     }
 
     fn send(&self, request: Request<B>) -> Result<(), StoreError> {

@@ -12,6 +12,7 @@ const RECENT_MAX: usize = 16 * 1024;
 
 /// A bounded window on the end of the history. Nothing is copied until somebody reads, and the
 /// memory is used again: every decision comes by here.
+#[derive(Clone)]
 pub(crate) struct Recent {
     events: VecDeque<Event>,
     /// When the events of each batch happened, with the position of its first.

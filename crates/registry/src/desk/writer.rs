@@ -109,21 +109,38 @@ impl<B: Books> Writer<B> {
                 let pause = self.pause();
                 self.inbox.take(&mut self.taken, pause);
             }
-            let reading = self.clocks.read();
-            self.books.tick(reading);
-            self.take_all(reading)?;
+            let reading = self.begin()?;
             self.keep_open(reading)?;
-            self.end_waits(reading);
-            if self.books.state().next_due().is_some_and(|due| due <= self.books.now()) {
-                self.books.sweep();
-            }
-            self.commit()?;
-            if let Some(chore) = self.books.next_chore() {
-                // If the helper is gone the process is ending.
-                let _ = self.chores.send(chore);
-            }
+            self.finish(reading)?;
         }
         self.books.close()
+    }
+
+    /// Does everything that was asked or is due by now, and waits for nobody.
+    #[cfg(all(feature = "etcd", feature = "object", feature = "sql"))]
+    pub(super) fn round(&mut self) -> Result<(), Fatal> {
+        let reading = self.begin()?;
+        self.finish(reading)
+    }
+
+    fn begin(&mut self) -> Result<Reading, Fatal> {
+        let reading = self.clocks.read();
+        self.books.tick(reading);
+        self.take_all(reading)?;
+        Ok(reading)
+    }
+
+    fn finish(&mut self, reading: Reading) -> Result<(), Fatal> {
+        self.end_waits(reading);
+        if self.books.state().next_due().is_some_and(|due| due <= self.books.now()) {
+            self.books.sweep();
+        }
+        self.commit()?;
+        if let Some(chore) = self.books.next_chore() {
+            // If the helper is gone the process is ending.
+            let _ = self.chores.send(chore);
+        }
+        Ok(())
     }
 
     /// How long nothing needs to be done. While leases run, the clock is read every tick: that is

@@ -36,7 +36,7 @@ pub struct Reading {
 }
 
 /// What one commit made durable.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// The position of the first event: how many there were before it in the life of this store.
     pub position: u64,

@@ -171,16 +171,23 @@ impl<'a, M: Medium> Log<'a, M> {
                     return Err(damaged(end, here));
                 }
                 let header = frame.header;
-                let expected = next.unwrap_or(header.sequence.min(covered.saturating_add(1)));
+                // The log may begin anywhere up to what the snapshot does not include; never at 0.
+                let first = header.sequence.clamp(1, covered.saturating_add(1));
+                let expected = next.unwrap_or(first);
                 if header.sequence != expected && !trusting {
                     return Err(misplaced(here, header.sequence, expected));
                 }
                 if here.offset == SEGMENT_HEADER {
                     live.push_back((number, header.sequence));
                 }
+                if header.sequence == covered && !trusting {
+                    check_cut(&frame, here, position)?;
+                }
                 if header.sequence > covered {
-                    let events = self.apply(&mut state, &frame, here)?;
-                    position = header.position.saturating_add(events);
+                    if header.position != position && !trusting {
+                        return Err(miscounted(here, header.position, position));
+                    }
+                    position = position.saturating_add(self.apply(&mut state, &frame, here)?);
                     stamp = header.stamp;
                     since_snapshot += frame.len() as u64;
                 }
@@ -366,6 +373,32 @@ fn misplaced(at: End, found: u64, expected: u64) -> StoreError {
     StoreError::Corrupt(format!(
         "{} has frame {found} at byte {}, where frame {expected} belongs: restore the directory \
          from a backup",
+        segment_name(at.number),
+        at.offset,
+    ))
+}
+
+/// The last frame that a snapshot includes ends with as many events as the snapshot counts.
+fn check_cut(frame: &Frame<'_>, at: End, counted: u64) -> Result<(), StoreError> {
+    let Ok(events) = frame.events() else { return Ok(()) };
+    let ends = frame.header.position.saturating_add(events.len() as u64);
+    if ends == counted {
+        return Ok(());
+    }
+    Err(StoreError::Corrupt(format!(
+        "{} at byte {}: {ends} events end here, but {} counts {counted}: restore the directory from \
+         a backup",
+        segment_name(at.number),
+        at.offset,
+        snapshot_name(frame.header.sequence),
+    )))
+}
+
+/// Whoever follows the events by their positions would miss some, or see some twice.
+fn miscounted(at: End, found: u64, expected: u64) -> StoreError {
+    StoreError::Corrupt(format!(
+        "{} at byte {}: it says that {found} events were before it, but there were {expected}: \
+         restore the directory from a backup",
         segment_name(at.number),
         at.offset,
     ))

@@ -1,5 +1,7 @@
 //! A torn tail is cut; damage is refused, with the place. Nothing acknowledged is dropped silently.
 
+use std::cell::RefCell;
+
 use registry::StoreError;
 
 use crate::twin::{Store, Twin};
@@ -66,17 +68,69 @@ fn frame_that_is_whole_but_says_what_cannot_be_is_refused() {
     let name = &twin.names("log-")[0];
     let file = twin.file(name);
     let starts = frames(&file.borrow());
-    let mut frame = file.borrow()[starts[1]..starts[1] + FRAME_HEADER].to_vec();
     // The third frame: claim 99, which nobody made, was passed over.
-    frame[4..8].copy_from_slice(&2_u32.to_le_bytes());
-    frame[16..24].copy_from_slice(&3_u64.to_le_bytes());
-    frame.extend([5, 99]);
+    append(&file, &starts, 0, &[5, 99]);
+    let Err(StoreError::Corrupt(why)) = held(&twin) else { panic!("it was believed") };
+    assert!(why.contains(&format!("{name} at byte {}", starts[2])), "{why}");
+}
+
+/// Found by the fuzzer: whoever follows the events would have missed some, or seen some twice.
+#[test]
+fn frame_that_miscounts_the_events_before_it_is_refused() {
+    for (off, is_believed) in [(0, true), (1, false), (-1, false)] {
+        let twin = store_with(2);
+        let name = &twin.names("log-")[0];
+        let file = twin.file(name);
+        let starts = frames(&file.borrow());
+        // The third frame has no events of its own: time passed.
+        append(&file, &starts, off, &[]);
+        match held(&twin) {
+            Ok(held) => assert!(is_believed && held == 2, "off by {off} it was believed"),
+            Err(StoreError::Corrupt(why)) => {
+                assert!(!is_believed && why.contains(&format!("{name} at byte {}", starts[2])));
+                assert!(why.contains("events were before it"), "{why}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Found by the fuzzer: such a frame counted as included in a snapshot that was not there.
+#[test]
+fn frame_that_is_whole_but_has_no_number_is_refused() {
+    let twin = store_with(1);
+    let name = &twin.names("log-")[0];
+    let file = twin.file(name);
+    let starts = frames(&file.borrow());
+    let mut frame = file.borrow()[starts[0]..starts[1]].to_vec();
+    frame[16..24].fill(0);
+    file.borrow_mut()[starts[0]..starts[1]].copy_from_slice(&sealed(frame));
+    let Err(StoreError::Corrupt(why)) = held(&twin) else { panic!("it was believed") };
+    assert!(why.contains(name) && why.contains("byte 64"), "{why}");
+}
+
+/// A frame with a right checksum.
+fn sealed(mut frame: Vec<u8>) -> Vec<u8> {
     let parts = [b"salt of the twin", &frame[..8], &frame[12..]];
     let sum = parts.iter().fold(0, |sum, part| crc32c::crc32c_append(sum, part));
     frame[8..12].copy_from_slice(&sum.to_le_bytes());
+    frame
+}
+
+/// Writes a third frame behind two: whole, with right numbers but for the count of events before it.
+fn append(file: &RefCell<Vec<u8>>, starts: &[usize], off: i64, body: &[u8]) {
+    let mut frame = file.borrow()[starts[1]..starts[1] + FRAME_HEADER].to_vec();
+    let first = file.borrow()[starts[0] + 32..starts[0] + 40].to_vec();
+    let count = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    // Both claims made as many events.
+    let each = count(&frame[32..40]) - count(&first);
+    let before = count(&frame[32..40]) + each;
+    frame[4..8].copy_from_slice(&(body.len() as u32).to_le_bytes());
+    frame[16..24].copy_from_slice(&3_u64.to_le_bytes());
+    frame[32..40].copy_from_slice(&before.saturating_add_signed(off).to_le_bytes());
+    frame.extend(body);
+    let frame = sealed(frame);
     file.borrow_mut()[starts[2]..starts[2] + frame.len()].copy_from_slice(&frame);
-    let Err(StoreError::Corrupt(why)) = held(&twin) else { panic!("it was believed") };
-    assert!(why.contains(&format!("{name} at byte {}", starts[2])), "{why}");
 }
 
 /// Found by the fuzzer: everything new was refused as too large, for good.

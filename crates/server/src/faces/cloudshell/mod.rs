@@ -21,6 +21,7 @@ mod xml;
 mod attributes;
 mod details;
 mod guest;
+mod hearing;
 mod names;
 mod resend;
 mod reservation;
@@ -29,6 +30,7 @@ mod session;
 mod watch;
 
 pub use self::config::{Cloudshell, LongestHold, User};
+pub(crate) use self::hearing::hear;
 pub(crate) use self::line::{Ending, Line};
 pub(crate) use self::watch::follow;
 

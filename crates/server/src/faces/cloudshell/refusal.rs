@@ -11,7 +11,7 @@ const GENERIC: u16 = 100;
 const WRONG_PASSWORD: u16 = 118;
 
 /// A call that was not carried out.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct No {
     /// 200 where the client is to read the rest: it takes any other status for an accident.
     pub(super) status: StatusCode,
