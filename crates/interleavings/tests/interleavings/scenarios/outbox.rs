@@ -3,9 +3,9 @@
 use std::io;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use shuttle::future::block_on;
-use tenure::keychain::Event;
+use tenure::keychain::{Event, Json};
 
 use crate::model::sync::atomic::{AtomicBool, Ordering};
 use crate::model::sync::{Arc, Mutex};
@@ -52,13 +52,13 @@ fn two_answer() {
     let outbox = outbox::start(pipe.clone()).unwrap();
     let other = thread::spawn({
         let outbox = outbox.clone();
-        move || outbox.reply_about(1, Event::Pong { id: json!(100) })
+        move || outbox.reply_about(1, Event::Pong { id: Json::from(100) })
     });
     for id in 0..3 {
         while !outbox.has_room() {
             block_on(outbox.room());
         }
-        outbox.reply(Event::Pong { id: json!(id) });
+        outbox.reply(Event::Pong { id: Json::from(id) });
     }
     other.join().unwrap();
     outbox.finish(LONG);
@@ -68,7 +68,7 @@ fn two_answer() {
     ids.sort();
     assert_eq!(ids, [0, 1, 2, 100]);
     pipe.hung_up.store(true, Ordering::SeqCst);
-    outbox.reply(Event::Pong { id: json!(3) });
+    outbox.reply(Event::Pong { id: Json::from(3) });
     block_on(outbox.broken());
 }
 
