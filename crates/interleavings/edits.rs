@@ -34,18 +34,6 @@ pub(crate) const BENT: &[Edit] = &[
         }
         fn closed() -> StoreError {",
     },
-    // It shares nothing between threads.
-    Edit {
-        file: "registry/src/desk/mod.rs",
-        before: "#[cfg(all(feature = \"etcd\", feature = \"object\", feature = \"sql\"))]\nmod alone;\n",
-        after: "",
-    },
-    Edit {
-        file: "registry/src/desk/mod.rs",
-        before: "#[cfg(all(feature = \"etcd\", feature = \"object\", feature = \"sql\"))]\n\
-                 pub use self::alone::{Alone, Moment};\n",
-        after: "",
-    },
 ];
 
 /// Bugs, asleep unless `crate::planted::with` wakes one.
@@ -69,9 +57,9 @@ pub(crate) const PLANTED: &[Edit] = &[
         file: "registry/src/desk/writer.rs",
         before: "self.commit()?;\n        if let Some(chore)",
         after: "if self.closing && crate::planted::is(\"stops before it answers\") {
-                return Ok(());
-            }
-            self.commit()?;\n        if let Some(chore)",
+            return Ok(());
+        }
+        self.commit()?;\n        if let Some(chore)",
     },
     Edit {
         file: "registry/src/desk/writer.rs",

@@ -11,11 +11,11 @@
 //! It can only be late: the claimant began to count before it asked. And who comes new, or comes
 //! back, has seen nothing yet, so everybody has a full ttl again (rule 11).
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 
 use crate::claim::{Claim, Phase, Turn};
 use crate::event::Event;
-use crate::identity::ClaimId;
+use crate::identity::{ClaimId, Fence, NUMBERS_MAX};
 use crate::time::{Span, Stamp, Timestamp, WallTime};
 
 /// A mark drawn at random whenever something is written down.
@@ -132,6 +132,20 @@ impl Written {
     pub fn is_live(&self) -> bool {
         !matches!(self.claim.phase, Phase::Ended(_))
     }
+}
+
+/// Whether a record can have kept these claims: each with numbers that were given out before these
+/// next ones, and neither a number nor a key twice. Whoever reads what was written elsewhere asks
+/// before it [restores](crate::State::restore) anything from it.
+pub fn can_be(claims: &[Written], next_claim: ClaimId, next_fence: Fence) -> bool {
+    let (mut ids, mut keys) = (BTreeSet::new(), BTreeSet::new());
+    next_claim.0.max(next_fence.0) <= NUMBERS_MAX
+        && claims.iter().map(|written| &written.claim).all(|claim| {
+            claim.id < next_claim
+                && claim.activation().is_none_or(|activation| activation.fence < next_fence)
+                && ids.insert(claim.id)
+                && keys.insert(claim.key.0)
+        })
 }
 
 /// The moment `span` after `from`, written as what it is counted from the start of a timeline.

@@ -1,8 +1,12 @@
 //! `tenure`: hold a shared thing safely. The program is [`main`]; it is a library so that what reads
 //! the input of others can be tested without starting it.
 #![forbid(unsafe_code)]
+#![warn(clippy::print_stderr)] // See `aside`.
 
+#[macro_use]
+mod aside;
 mod exit;
+mod limits;
 mod out;
 
 mod config;
@@ -47,6 +51,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
+use crate::aside::log_at;
 use crate::exit::Exit;
 use crate::out::{Enough, Out};
 
@@ -138,7 +143,7 @@ pub async fn main() -> ExitCode {
         Err(error) => {
             // A usage error has been told by the parser, with the usage.
             if !error.is::<clap::Error>() {
-                eprintln!("tenure: {error:#}");
+                aside!("tenure: {error:#}");
                 return ExitCode::from(Exit::of(&error) as u8);
             }
             ExitCode::from(Exit::Usage as u8)
@@ -151,6 +156,7 @@ async fn obey(out: &mut Out) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let command = Arguments::from_arg_matches(&matches)?.command;
+    limits::survive_the_file_size_limit()?;
     #[cfg(feature = "planted")]
     planted::warn()?;
     if let Action::Serve(wish) = command {
@@ -223,9 +229,4 @@ async fn serve(wish: serve::Serve, out: &mut Out) -> anyhow::Result<()> {
     }
     log_at(wish.settings.log_level);
     serve::run(wish.settings, file.as_ref(), out).await
-}
-
-/// Logs are for machines and go to the error stream; what people read goes to the output.
-fn log_at(level: LevelFilter) {
-    tracing_subscriber::fmt().json().with_max_level(level).with_writer(std::io::stderr).init();
 }

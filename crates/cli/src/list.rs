@@ -98,7 +98,7 @@ pub(crate) async fn run(wish: &List, out: &mut Out) -> anyhow::Result<()> {
     }
     out.flush()?;
     if list.len() == wish.limit {
-        eprintln!("tenure: the first {} are shown; there may be more: raise --limit", list.len());
+        aside!("tenure: the first {} are shown; there may be more: raise --limit", list.len());
     }
     Ok(())
 }

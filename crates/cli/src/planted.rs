@@ -15,14 +15,14 @@ const VARIABLE: &str = "TENURE_PLANTED";
 /// thinks that there is a bug must not be shown that there is none.
 pub(crate) fn warn() -> anyhow::Result<()> {
     let Ok(name) = std::env::var(VARIABLE) else {
-        eprintln!("tenure: THIS BUILD CAN BE BROKEN ON PURPOSE: do not use it");
+        aside!("tenure: THIS BUILD CAN BE BROKEN ON PURPOSE: do not use it");
         return Ok(());
     };
     // A claimant's bug is found by the library itself.
     if rule(&name).is_none() && store(&name).is_none() && claimant(&name).is_none() {
         return Err(Exit::Usage.because(format!("{VARIABLE}: there is no bug {name:?}")));
     }
-    eprintln!("tenure: THIS PROCESS IS BROKEN ON PURPOSE ({name}): nothing that it says is true");
+    aside!("tenure: THIS PROCESS IS BROKEN ON PURPOSE ({name}): nothing that it says is true");
     Ok(())
 }
 

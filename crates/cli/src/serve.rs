@@ -17,14 +17,12 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::File;
 use crate::exit::{Exit, OrExit};
+use crate::limits::{raise_file_limit, room_for_connections};
 use crate::out::Out;
 use crate::settings::Settings;
 
 /// Where the administrator's token is kept, in the data directory.
 pub(crate) const TOKEN_FILE: &str = "admin-token";
-
-/// How many files are left to the store and to the process itself.
-const STORE_FILES: u64 = 64;
 
 /// What `serve` can be told.
 #[derive(Args)]
@@ -187,25 +185,4 @@ fn keep_token(path: &Path, token: &str) -> io::Result<()> {
     writeln!(file, "{token}")?;
     file.sync_all()?;
     fs::rename(&unfinished, path)
-}
-
-/// As many open files as the system lets us have. None if there is no limit.
-fn raise_file_limit() -> Option<u64> {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    let before = limit.current;
-    limit.current = limit.maximum;
-    match setrlimit(Resource::Nofile, limit) {
-        Ok(()) => limit.current,
-        Err(error) => {
-            tracing::warn!(%error, "the limit on open files stays as it is");
-            before
-        }
-    }
-}
-
-/// The store stops if it cannot open its next log file, so connections never take all there is.
-fn room_for_connections(files: Option<u64>) -> usize {
-    let room = files.map_or(u64::MAX, |files| files.saturating_sub(STORE_FILES).max(files / 2));
-    usize::try_from(room).unwrap_or(usize::MAX)
 }

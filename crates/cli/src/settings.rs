@@ -77,6 +77,9 @@ struct Limits {
     /// How long requests may take to finish when the server stops
     #[arg(long, env = "TENURE_GRACE", default_value = "10s")]
     grace: Span,
+    /// How many threads read requests and send answers; one more decides
+    #[arg(long, env = "TENURE_THREADS", default_value = "2", value_parser = within::<1, 64>)]
+    threads: usize,
     /// The most connections in all; the limit on open files may make it less
     #[arg(long, env = "TENURE_CONNECTIONS_MAX", default_value = "20000", value_parser = at_least_one)]
     connections_max: usize,
@@ -173,6 +176,7 @@ impl Settings {
             write_for: limits.write_for.0,
             wait_for_max: limits.wait_for_max.0,
             grace: limits.grace.0,
+            threads: limits.threads,
             connections_max: limits.connections_max,
             connections_per_address_max: limits.connections_per_address_max,
             streams_max: limits.streams_max,

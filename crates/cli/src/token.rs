@@ -132,8 +132,8 @@ fn announce(out: &mut Out, place: &Place, name: &str, made: &str) -> anyhow::Res
         out.line(format_args!("{shown}"))?;
         return Ok(());
     }
-    eprintln!("Token {name} may {}; {}.", granted(token), ends(token, now()));
-    eprintln!("This is the only time it is shown. Send it as Authorization: Bearer TOKEN.");
+    aside!("Token {name} may {}; {}.", granted(token), ends(token, now()));
+    aside!("This is the only time it is shown. Send it as Authorization: Bearer TOKEN.");
     out.line(format_args!("{made}"))?;
     Ok(())
 }

@@ -3,6 +3,8 @@
 
 #[path = "command_line/house.rs"]
 mod house;
+#[path = "rig/signals.rs"]
+mod signals;
 
 #[path = "command_line/benching.rs"]
 mod benching;

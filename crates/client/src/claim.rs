@@ -1,6 +1,6 @@
 //! A claim that is held.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use claims::{ClaimId, Resources, Ttl};
@@ -25,6 +25,8 @@ pub struct Claim {
     resources: Resources,
     key: Key,
     news: watch::Receiver<News>,
+    /// How many renewals were asked for.
+    refreshes: Mutex<u64>,
 }
 
 /// How certain it is that a claim is held.
@@ -46,7 +48,7 @@ impl Claim {
         key: Key,
         news: watch::Receiver<News>,
     ) -> Self {
-        Self { driver, errand, resources, key, news }
+        Self { driver, errand, resources, key, news, refreshes: Mutex::default() }
     }
 
     /// A number greater than any that a holder of its resources ever had. Hand it to what you protect,
@@ -107,11 +109,10 @@ impl Claim {
         let ttl =
             ttl.map_err(|refusal| RefreshError::Refused(Problem::new(refusal.to_string())))?;
         let mut news = self.news.clone();
-        let before = news.borrow().refreshes;
-        self.errand.refresh(ttl);
+        let nth = self.ask_for_refresh(ttl);
         let done = |news: &News| {
             let over = matches!(news.phase, Phase::Lost(_)) || news.end.is_some();
-            over || (news.refreshes > before && news.refreshed.is_some())
+            over || (news.refreshes >= nth && news.refreshed.is_some())
         };
         let told =
             news.wait_for(done).await.map(|news| (news.phase.clone(), news.refreshed.clone()));
@@ -121,6 +122,15 @@ impl Claim {
             Ok((_, Some(Err(problem)))) => Err(RefreshError::Unknown(problem)),
             Ok((_, None)) | Err(_) => Err(Loss::GivenUp.into()),
         }
+    }
+
+    /// Asks, and says the how-manieth it is. In one step: several may ask at once, and none of them
+    /// takes the confirmation of one before it for its own.
+    fn ask_for_refresh(&self, ttl: Option<Ttl>) -> u64 {
+        let mut asked = self.refreshes.lock().unwrap_or_else(PoisonError::into_inner);
+        *asked += 1;
+        self.errand.refresh(ttl);
+        *asked
     }
 
     /// Gives it back, and returns when the server has confirmed that.

@@ -53,6 +53,24 @@ async fn what_a_place_cannot_do_is_refused_and_named() {
     assert_eq!((create, mops), (Guarantee::OneHolder, Guarantee::BestEffort));
 }
 
+/// It is renewed by itself there; whoever asks for it is told so, and does not wait for ever.
+#[tokio::test]
+async fn refresh_is_answered_where_leases_renew_themselves() {
+    let directory = tempfile::tempdir().unwrap();
+    for manager in places(&directory) {
+        let claim = manager.claim("r").await.unwrap();
+        let patience = Duration::from_secs(20);
+        let several = async { tokio::join!(claim.refresh(None), claim.refresh(None)) };
+        let (one, two) = tokio::time::timeout(patience, several).await.expect("it is answered");
+        one.unwrap();
+        two.unwrap();
+        let longer = claim.refresh(Duration::from_secs(60));
+        let refused = tokio::time::timeout(patience, longer).await.expect("it is answered");
+        assert!(refused.unwrap_err().to_string().contains("cannot be changed here"));
+        claim.release().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn claim_that_is_taken_away_is_lost() {
     let directory = tempfile::tempdir().unwrap();

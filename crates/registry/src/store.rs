@@ -110,6 +110,8 @@ impl Filter {
     /// Whether a claim passes at the moment `now`.
     pub fn admits(&self, claim: &Claim, now: Timestamp) -> bool {
         let lease_left = || match &claim.phase {
+            // A lease without end is as long as any.
+            claims::Phase::Active(active) if active.deadline == Timestamp::NEVER => Some(i64::MAX),
             claims::Phase::Active(active) => {
                 Some(active.deadline.as_micros() as i64 - now.as_micros() as i64)
             }

@@ -17,6 +17,7 @@ use crate::crowd::Crowd;
 use crate::faces::cloudshell::{self, Cloudshell, Face};
 use crate::metrics;
 use crate::server::Server;
+use crate::threads::{self, Threads};
 
 /// How long to wait when the system has no room for another connection.
 const OUT_OF_ROOM: Duration = Duration::from_millis(50);
@@ -52,7 +53,7 @@ pub async fn serve_with(
 ) -> io::Result<()> {
     let server = Arc::new(Server::new(store, config, listener.local_addr()?));
     let mut background = vec![
-        tokio::spawn(server.bell.clone().listen()),
+        tokio::spawn(threads::bell().listen()),
         tokio::spawn(metrics::follow(server.clone())),
         tokio::spawn(keep_files(server.clone())),
     ];
@@ -75,6 +76,7 @@ pub async fn serve_with(
         per_address_max: server.config.connections_per_address_max,
         counts: Mutex::default(),
     });
+    let threads = Arc::new(Threads::start(server.config.threads)?);
     let mut accepting = JoinSet::new();
     let mut stop = pin!(stop);
     tokio::select! {
@@ -82,8 +84,10 @@ pub async fn serve_with(
         _ = begun => {
             for (listener, door) in doors {
                 let (server, crowd, open) = (server.clone(), crowd.clone(), open.clone());
-                accepting
-                    .spawn(async move { accept(&server, &listener, &door, &crowd, &open).await });
+                let threads = threads.clone();
+                accepting.spawn(async move {
+                    accept(&server, &listener, &door, &crowd, &threads, &open).await;
+                });
             }
             stop.await;
         }
@@ -109,6 +113,7 @@ async fn accept(
     listener: &TcpListener,
     door: &Door,
     crowd: &Arc<Crowd>,
+    threads: &Threads,
     open: &mpsc::Sender<()>,
 ) {
     loop {
@@ -127,7 +132,7 @@ async fn accept(
             continue;
         };
         let (server, door, open) = (server.clone(), door.clone(), open.clone());
-        tokio::spawn(async move {
+        threads.deal(stream, move |stream| async move {
             connection::serve(server, door, stream, peer).await;
             drop((seat, open));
         });

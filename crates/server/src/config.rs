@@ -41,6 +41,8 @@ pub struct Config {
     pub wait_for_max: Duration,
     /// How long requests may take to finish when the server stops.
     pub grace: Duration,
+    /// How many threads serve connections.
+    pub threads: usize,
     /// The most connections in all.
     pub connections_max: usize,
     /// The most connections from one address; the loopback is not counted.
@@ -71,6 +73,7 @@ impl Default for Config {
             write_for: Duration::from_secs(30),
             wait_for_max: Duration::from_secs(60),
             grace: Duration::from_secs(10),
+            threads: 2,
             connections_max: 20_000,
             connections_per_address_max: 256,
             streams_max: 64,

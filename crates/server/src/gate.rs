@@ -9,6 +9,18 @@ use crate::config::Config;
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
+/// What says who asks, and whom, is said once: of two, somebody on the way may have believed the
+/// other one.
+pub(crate) fn said_once(headers: &HeaderMap) -> Result<(), Problem> {
+    for (header, name) in [(HOST, "Host"), (AUTHORIZATION, "Authorization")] {
+        if headers.get_all(header).iter().nth(1).is_some() {
+            let detail = format!("the request has more than one {name} header: send one");
+            return Err(Problem::new(400, "Said twice", detail));
+        }
+    }
+    Ok(())
+}
+
 /// The host the request is for, if it may be for it. None if it did not say.
 pub(crate) fn host<'a>(
     config: &Config,

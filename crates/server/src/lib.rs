@@ -12,6 +12,7 @@ mod accept;
 mod connection;
 mod crowd;
 mod patient;
+mod threads;
 mod tls;
 
 mod access;

@@ -16,7 +16,6 @@ use crate::access::{Caller, authenticate};
 use crate::answer::{Answer, not_allowed, options, problem};
 use crate::asked::Asked;
 use crate::audit::{Denied, Origin};
-use crate::bell::Bell;
 use crate::body;
 use crate::config::Config;
 use crate::faces::ids;
@@ -29,7 +28,6 @@ use crate::{gate, health, openapi, v1};
 pub struct Server {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) config: Config,
-    pub(crate) bell: Arc<Bell>,
     pub(crate) keys: KeyMaker,
     pub(crate) metrics: Metrics,
     pub(crate) streams: Arc<Semaphore>,
@@ -50,7 +48,6 @@ impl Server {
             store,
             streams: Arc::new(Semaphore::new(config.streams_max)),
             config,
-            bell: Arc::default(),
             keys: KeyMaker::default(),
             metrics: Metrics::default(),
             operations: Mutex::default(),
@@ -108,6 +105,7 @@ impl Server {
     /// Whether this may come in at all, and who it is. What is sent away here costs no body.
     fn admit<'a>(&self, origin: Origin, head: &'a Parts) -> Result<Admitted<'a>, Problem> {
         let admitted = || {
+            gate::said_once(&head.headers)?;
             let host = gate::host(&self.config, &head.uri, &head.headers)?;
             gate::origin(&head.method, &head.headers)?;
             let route = Route::of(head.uri.path());

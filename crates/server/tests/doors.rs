@@ -24,6 +24,30 @@ async fn web_pages_may_not_write() {
 }
 
 #[tokio::test]
+async fn request_that_says_twice_who_asks_or_whom_is_refused() {
+    let house = House::new().await;
+    let right = format!("Bearer {TOKEN}");
+    house.claim("a", 60.0).await;
+    for (header, values) in [
+        ("authorization", [right.as_str(), "Bearer wrong"]),
+        ("authorization", ["Bearer wrong", right.as_str()]),
+        ("authorization", [right.as_str(), right.as_str()]),
+        ("host", ["127.0.0.1:7117", "evil.example"]),
+        ("host", ["127.0.0.1:7117", "127.0.0.1:7117"]),
+    ] {
+        let mut twice = request("PATCH", "/v1/claims/1/", br#"{"status":"revoked"}"#);
+        twice.headers_mut().remove(header);
+        for value in values {
+            twice.headers_mut().append(header, value.parse().unwrap());
+        }
+        let told = house.send(twice).await.is(400);
+        let detail = told.json()["detail"].as_str().unwrap().to_lowercase();
+        assert!(detail.contains(&format!("more than one {header} header")), "{detail}");
+    }
+    assert_eq!(house.get("/v1/claims/1/").await.json()["status"], "active");
+}
+
+#[tokio::test]
 async fn administrator_revokes_by_bare_id_and_nobody_else() {
     let house = House::new().await;
     let url = house.claim("a", 60.0).await.location();

@@ -16,7 +16,7 @@ use crate::clock::now;
 use crate::process::{LONG, Process, inside, until};
 use crate::record::{self, Record};
 use crate::server::wrong_clock;
-use crate::worker::Manner;
+use crate::worker::{Holds, Manner};
 
 /// Of three workers, one of each.
 const MANNERS: [Manner; 3] = [Manner::ByHand, Manner::Thread, Manner::Keychain];
@@ -30,6 +30,7 @@ pub(crate) struct Brief {
     pub(crate) logs: PathBuf,
     pub(crate) resources: u32,
     pub(crate) ttl: Duration,
+    pub(crate) holds: Holds,
     /// A file that says by how much their wall clocks are wrong.
     pub(crate) clock: Option<PathBuf>,
 }
@@ -81,6 +82,7 @@ impl Crew {
         words.push(std::env::current_exe()?.display().to_string());
         let log = brief.logs.join(format!("client-{client}.log"));
         let manner = clap::ValueEnum::to_possible_value(&seat.manner).context("it has a name")?;
+        let holds = clap::ValueEnum::to_possible_value(&brief.holds).context("it has a name")?;
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
@@ -89,6 +91,7 @@ impl Crew {
             .args(["--seed", &self.dice.u64(..).to_string()])
             .args(["--resources", &brief.resources.to_string()])
             .args(["--ttl-ms", &brief.ttl.as_millis().to_string()])
+            .args(["--holds", holds.get_name()])
             .arg("--history")
             .arg(&brief.history)
             .arg("--tenure")

@@ -19,7 +19,7 @@ use crate::process::LONG;
 use crate::progress::Progress;
 use crate::record::{RIG, Record, merged};
 use crate::report::Report;
-use crate::worker::look;
+use crate::worker::{FOUND, MARK, look};
 use crate::world::{Plan, World, history, logs};
 
 /// How long everybody may take to be served once everything is well again.
@@ -55,7 +55,7 @@ impl Run<'_> {
         }
         drop(world);
         progress.say("judging");
-        report.findings.extend(panics(&logs(directory)));
+        report.findings.extend(told(&logs(directory)));
         report.judge(&merged(&history(directory))?, &self.terms);
         Ok(report)
     }
@@ -177,6 +177,8 @@ fn heal(world: &mut World, directory: &Path) -> anyhow::Result<()> {
     world.house.check()?;
     let record = Record::create(&history(directory), "looks")?;
     let mut line = Line::to(world.house.server.address(), LONG);
+    let twice = made_twice(&mut line)?;
+    anyhow::ensure!(twice.is_empty(), "a claim was made more than once: {}", twice.join(", "));
     for (claim, resource) in granted(&merged(&history(directory))?) {
         let begin = now();
         let seen = look(&mut line, claim).or_else(|| look(&mut line, claim));
@@ -185,6 +187,29 @@ fn heal(world: &mut World, directory: &Path) -> anyhow::Result<()> {
         record.write(&Entry { client: RIG, resource, begin, end: Some(now()), what });
     }
     Ok(())
+}
+
+/// Wishes that have more than one claim, however often they were asked for.
+fn made_twice(line: &mut Line) -> anyhow::Result<Vec<String>> {
+    let mut made: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut seen = 0;
+    loop {
+        let path = format!("/v1/claims/?limit=1000&offset={seen}");
+        let page = line.ask("GET", &path, "").or_else(|| line.ask("GET", &path, ""));
+        let page = page.context("nobody could list the claims")?;
+        let page = page.body.as_array().context("the claims are a list")?;
+        for claim in page {
+            if let Some(mark) = claim["user_data"][MARK].as_str() {
+                made.entry(mark.to_owned()).or_default().push(claim["id"].to_string());
+            }
+        }
+        seen += page.len();
+        if page.is_empty() {
+            break;
+        }
+    }
+    let several = made.into_iter().filter(|(_, claims)| claims.len() > 1);
+    Ok(several.map(|(mark, claims)| format!("{mark} ({})", claims.join(" and "))).collect())
 }
 
 /// The latest claims that somebody was told it holds.
@@ -201,12 +226,13 @@ fn granted(entries: &[Entry]) -> Vec<(u64, String)> {
     claims.split_off(claims.len().saturating_sub(LOOKS_MAX))
 }
 
-/// Whoever panicked said so in its log.
-fn panics(logs: &Path) -> Vec<String> {
+/// Whoever panicked, or saw what must not be, said so in its log.
+fn told(logs: &Path) -> Vec<String> {
     let Ok(files) = std::fs::read_dir(logs) else { return Vec::new() };
     let mut found = Vec::new();
     for path in files.flatten().map(|file| file.path()) {
         let log = std::fs::read_to_string(&path).unwrap_or_default();
+        found.extend(log.lines().filter(|line| line.starts_with(FOUND)).map(str::to_owned));
         let mut lines = log.lines().skip_while(|line| !line.contains("panicked at"));
         if let Some(line) = lines.next() {
             let name = path.file_stem().unwrap_or_default().display();

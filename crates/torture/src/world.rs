@@ -17,6 +17,7 @@ use crate::record::Record;
 use crate::server::{Order, Server, faketime, set_clock};
 use crate::stores::{self, MEMBERS, Store};
 use crate::witness::Witness;
+use crate::worker::Holds;
 
 /// The space of the server in the network; those of the workers and then of the members follow.
 pub(crate) const SERVER: usize = 0;
@@ -30,6 +31,7 @@ pub(crate) struct Plan {
     pub(crate) workers: usize,
     pub(crate) resources: u32,
     pub(crate) ttl: Duration,
+    pub(crate) holds: Holds,
     /// What else the server is told.
     pub(crate) flags: Vec<String>,
 }
@@ -82,6 +84,7 @@ impl World {
             logs,
             resources: plan.resources,
             ttl: plan.ttl,
+            holds: plan.holds,
             clock: clock("worker-clock")?,
         };
         let space = |nth| network.as_ref().ok().map(|network| network.space(nth).to_owned());

@@ -1,10 +1,12 @@
 //! What a decision costs, on one core, without any store around it.
 //!
-//! `cargo bench -p claims --bench engine` prints two tables (`-- --quick` for a glance):
+//! `cargo bench -p claims --bench engine` prints three tables (`-- --quick` for a glance):
 //!
 //! * Nobody in the way: a claim is registered, and released, while few or very many others live.
 //! * A queue: joining, giving up from anywhere in it, asking from anywhere in it, and the release that
-//!   makes the first waiter a holder, with ten to a million waiters.
+//!   makes the first waiter a holder, with ten to a million waiters. Once with one command at hand, as
+//!   it comes to a store with nothing to do; and once with sixteen, as they come to one under load, which
+//!   then tells the engine of all of them before it decides the first (`engine::foresee`).
 //!
 //! The cost in the short queue is measured twice. Ten waiters alone in the world fit into the
 //! processor's first cache, and a million claims fit into none: that comparison is mostly one of
@@ -20,8 +22,13 @@ mod queue;
 mod uncontended;
 mod world;
 
-use queue::{Costs, Queues};
+use queue::{Bench, Costs, Queues};
 use uncontended::Names;
+
+/// Commands that are at hand at the same time, where they are several: a store under load has more.
+const BATCH: usize = 16;
+/// How often two worlds take turns.
+const TURNS: usize = 25;
 
 fn main() {
     let has = |wanted: &str| std::env::args().any(|arg| arg == wanted);
@@ -44,37 +51,60 @@ fn main() {
         println!("{label:<44} {per_second:>14.0} {:>8.0}", 1e9 / per_second);
     }
 
-    println!();
-    println!(
-        "{:<44} {:>8} {:>8} {:>8} {:>9} {:>8} {:>12}",
-        "median ns per decision", "enqueue", "cancel", "poll", "handover", "mean", "bare memory"
-    );
-    let alone = row("10 waiters, nobody else", Queues { count: 1, length: 10 }, rounds);
-    for length in [1_000, 100_000].into_iter().filter(|&length| length < most) {
-        row(&format!("{length} waiters"), Queues { count: 1, length }, rounds);
+    for batch in [1, BATCH] {
+        println!();
+        print_queues(most, rounds / batch, batch);
     }
-    let crowded = Queues { count: most / 10, length: 10 };
-    let crowd = row(&format!("10 waiters, {} such queues", most / 10), crowded, rounds);
-    let longest = row(&format!("{most} waiters"), Queues { count: 1, length: most }, rounds);
-    print_ratios("longest : 10 among as many claims", &longest, &crowd);
-    print_ratios("longest : 10 alone", &longest, &alone);
-    // Only these two go to a random place.
-    let far = longest.memory.saturating_sub(alone.memory);
-    let [cancel, poll] = [1, 2].map(|nth| longest.decisions[nth].saturating_sub(far));
-    let label = "longest without what memory costs more";
-    println!("{label:<44} {:>8} {cancel:>8} {poll:>8}", "");
-    let [cancel, poll] = [(cancel, 1), (poll, 2)].map(|(ns, nth)| ratio(ns, alone.decisions[nth]));
-    println!("{:<44} {:>8} {cancel:>8.1} {poll:>8.1}", "that : 10 alone", "");
     println!();
     println!("{:<44} {:>8} bytes", "memory per waiter", waiter);
 }
 
-fn row(label: &str, queues: Queues, rounds: usize) -> Costs {
-    let costs = queue::measure(queues, rounds);
+/// The table of decisions that are at hand so many at a time.
+fn print_queues(most: usize, rounds: usize, batch: usize) {
+    let label = format!("median ns per decision, {batch} at a time");
+    println!(
+        "{label:<44} {:>8} {:>8} {:>8} {:>9} {:>8} {:>12}",
+        "enqueue", "cancel", "poll", "handover", "mean", "bare memory"
+    );
+    let measure = |queues: [Queues; 2]| {
+        let mut benches = queues.map(|queues| Bench::new(queues, batch));
+        for _ in 0..TURNS {
+            benches.iter_mut().for_each(|bench| bench.run(rounds / TURNS));
+        }
+        benches.map(Bench::costs)
+    };
+    let one = |length| Queues { count: 1, length };
+    let crowded = Queues { count: most / 10, length: 10 };
+    // The speed of a machine changes with the minutes. So each pair is measured in turns, long enough
+    // that the ten are alone in the caches nearly all the time.
+    let [alone, longest] = measure([one(10), one(most)]);
+    print_costs("10 waiters, nobody else", &alone);
+    if most > 100_000 {
+        let [some, more] = measure([one(1_000), one(100_000)]);
+        print_costs("1000 waiters", &some);
+        print_costs("100000 waiters", &more);
+    }
+    print_costs(&format!("{most} waiters"), &longest);
+    print_ratios("longest : 10 alone", &longest, &alone);
+    if batch == 1 {
+        // Only these two go to a random place.
+        let far = longest.memory.saturating_sub(alone.memory);
+        let [cancel, poll] = [1, 2].map(|nth| longest.decisions[nth].saturating_sub(far));
+        let label = "longest without what memory costs more";
+        println!("{label:<44} {:>8} {cancel:>8} {poll:>8}", "");
+        let [cancel, poll] =
+            [(cancel, 1), (poll, 2)].map(|(ns, nth)| ratio(ns, alone.decisions[nth]));
+        println!("{:<44} {:>8} {cancel:>8.1} {poll:>8.1}", "that : 10 alone", "");
+    }
+    let [crowd, longest] = measure([crowded, one(most)]);
+    print_costs(&format!("10 waiters, {} such queues", most / 10), &crowd);
+    print_ratios("longest : 10 among as many claims", &longest, &crowd);
+}
+
+fn print_costs(label: &str, costs: &Costs) {
     let [enqueue, cancel, poll, handover] = costs.decisions;
-    let (mean, memory) = (sum(&costs) / 4, costs.memory);
+    let (mean, memory) = (sum(costs) / 4, costs.memory);
     println!("{label:<44} {enqueue:>8} {cancel:>8} {poll:>8} {handover:>9} {mean:>8} {memory:>12}");
-    costs
 }
 
 fn print_ratios(label: &str, above: &Costs, below: &Costs) {

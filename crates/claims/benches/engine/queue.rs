@@ -4,12 +4,12 @@
 //! comes off the end of a list that was shuffled before, and a key follows from its id: nothing is
 //! looked up anywhere.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use claims::{ClaimId, Command, Farewell, Name};
 
 use crate::memory::Memory;
-use crate::world::{World, names, owner, release};
+use crate::world::{World, names, owner, registration, release, timed};
 
 /// So many queues, with so many waiters in each.
 #[derive(Clone, Copy)]
@@ -28,11 +28,12 @@ struct Queue {
 }
 
 impl Queue {
-    /// Any waiter. It is off the deck then.
-    fn draw(&mut self, world: &mut World) -> ClaimId {
-        loop {
+    /// Any waiters. They are off the deck then.
+    fn draw(&mut self, count: usize, world: &mut World) -> Vec<ClaimId> {
+        let mut drawn = Vec::with_capacity(count);
+        while drawn.len() < count {
             match self.deck.pop() {
-                Some(waiter) if waiter > self.holder => return waiter,
+                Some(waiter) if waiter > self.holder => drawn.push(waiter),
                 Some(_) => {}
                 None => {
                     self.deck.append(&mut self.later);
@@ -40,9 +41,11 @@ impl Queue {
                 }
             }
         }
+        drawn
     }
 }
 
+/// What each kind of decision costs, and the bare memory.
 pub(crate) struct Costs {
     /// The median ns of enqueue, cancel, poll and handover.
     pub(crate) decisions: [u128; 4],
@@ -50,44 +53,85 @@ pub(crate) struct Costs {
     pub(crate) memory: u128,
 }
 
-/// Takes each kind of decision once in every round, on one queue after the other in random order, and
-/// reads the bare memory once: so it is as cold for that as for them. The length of a queue stays the
-/// same.
-pub(crate) fn measure(queues: Queues, rounds: usize) -> Costs {
-    let (mut world, mut crowd) = fill(queues);
-    world.shuffle(&mut crowd);
-    let memory = Memory::new(queues.count * queues.length, &mut world);
-    let mut times: [Vec<Duration>; 4] = Default::default();
-    let mut reads: Vec<Duration> = Vec::new();
-    for round in 0..rounds {
-        let nth = round % crowd.len();
+/// Queues on which decisions are taken.
+pub(crate) struct Bench {
+    world: World,
+    crowd: Vec<Queue>,
+    memory: Memory,
+    /// Waiters in a queue, when a round is over.
+    length: usize,
+    /// Decisions that are at hand at the same time.
+    batch: usize,
+    round: usize,
+    times: [Vec<Duration>; 4],
+    reads: Vec<Duration>,
+}
+
+impl Bench {
+    pub(crate) fn new(queues: Queues, batch: usize) -> Self {
+        let (mut world, mut crowd) = fill(queues);
+        world.shuffle(&mut crowd);
+        let memory = Memory::new(queues.count * queues.length, &mut world);
+        let (length, times, reads) = (queues.length, Default::default(), Vec::new());
+        Self { world, crowd, memory, length, batch, round: 0, times, reads }
+    }
+
+    /// Takes a batch of each kind of decision in every round, on one queue after the other in random
+    /// order, and reads the bare memory once: so it is as cold for that as for them. The length of a
+    /// queue is the same after each round.
+    pub(crate) fn run(&mut self, rounds: usize) {
+        for _ in 0..rounds {
+            self.round();
+        }
+    }
+
+    pub(crate) fn costs(self) -> Costs {
+        let per_decision = |times| median_ns(times) / self.batch as u128;
+        Costs { decisions: self.times.map(per_decision), memory: median_ns(self.reads) }
+    }
+
+    fn round(&mut self) {
+        let Self { world, crowd, memory, length, batch, round, times, reads } = self;
+        let nth = *round % crowd.len();
         let queue = &mut crowd[nth];
 
-        let registration = world.registration(&queue.name);
-        let mut joined = None;
-        times[0].push(timed(|| joined = world.decide(Command::Register(registration)).ok()));
-        queue.later.push(joined.expect("it waits").claim.id);
+        let next = world.state.counters().next_claim.0;
+        let newcomers: Vec<ClaimId> = (next..).take(*batch).map(ClaimId).collect();
+        let registrations = newcomers.iter().map(|&id| registration(id, &queue.name));
+        let joins = registrations.map(Command::Register).collect();
+        times[0].push(world.decide_all(joins, |answer| answer.is_ok()));
+        queue.later.extend(newcomers);
 
-        let withdraw = Command::End(owner(queue.draw(&mut world)), Farewell::Withdraw);
-        times[1].push(timed(|| drop(world.decide(withdraw).expect("it waits"))));
+        let leave = queue.draw(*batch, world).into_iter();
+        let leave = leave.map(|id| Command::End(owner(id), Farewell::Withdraw)).collect();
+        times[1].push(world.decide_all(leave, |answer| answer.is_ok()));
 
-        let waiter = queue.draw(&mut world);
-        let asks = Command::Activate(owner(waiter));
-        times[2].push(timed(|| drop(world.decide(asks).expect_err("it is not its turn"))));
-        queue.later.push(waiter);
+        let mut ask = Vec::new();
+        while ask.len() < *batch {
+            // All different, unless there are not so many.
+            let waiters = queue.draw((*batch - ask.len()).min(*length), world);
+            ask.extend(waiters.iter().map(|&id| Command::Activate(owner(id))));
+            queue.later.extend(waiters);
+        }
+        times[2].push(world.decide_all(ask, |answer| answer.is_err()));
 
-        let record = memory.any(round);
+        let record = memory.any(*round);
         reads.push(timed(|| memory.read(record)));
 
-        let first = world.state.queue(&queue.name).next().expect("somebody waits").id;
-        world.state.attend(first);
-        let released = release(queue.holder);
-        times[3].push(timed(|| drop(world.decide(released).expect("it holds"))));
-        queue.holder = first;
-        queue.later.push(world.register(&queue.name));
+        // Each release makes the next one a holder, who releases.
+        for _ in 0..*batch {
+            queue.later.push(world.register(&queue.name));
+        }
+        let first = world.state.queue(&queue.name).map(|claim| claim.id).take(*batch);
+        let first: Vec<ClaimId> = first.collect();
+        first.iter().for_each(|&id| world.state.attend(id));
+        let holders = [queue.holder].into_iter().chain(first.iter().copied()).take(*batch);
+        let releases = holders.map(release).collect();
+        times[3].push(world.decide_all(releases, |answer| answer.is_ok()));
+        queue.holder = *first.last().expect("somebody waits");
         world.tidy();
+        *round += 1;
     }
-    Costs { decisions: times.map(median_ns), memory: median_ns(reads) }
 }
 
 /// What one more waiter adds to a process.
@@ -119,12 +163,6 @@ fn fill(queues: Queues) -> (World, Vec<Queue>) {
         }
     }
     (world, crowd)
-}
-
-fn timed(decision: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    decision();
-    start.elapsed()
 }
 
 fn median_ns(mut times: Vec<Duration>) -> u128 {

@@ -1,5 +1,7 @@
 //! A state, a clock, and keys that look random.
 
+use std::time::{Duration, Instant};
+
 use claims::{
     ClaimId, Command, Event, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration,
     Resources, Rules, Span, Stamp, Standing, State, Timestamp, Ttl, WallTime, engine,
@@ -24,6 +26,23 @@ impl World {
         engine::execute(&mut self.state, command, stamp(self.micros), &mut self.events)
     }
 
+    /// How long these decisions take. If they are several they are at hand at the same time, as they
+    /// are for a store under load.
+    pub(crate) fn decide_all(
+        &mut self,
+        mut commands: Vec<Command>,
+        expected: impl Fn(&Result<Standing, Refusal>) -> bool,
+    ) -> Duration {
+        timed(|| {
+            if commands.len() > 1 {
+                engine::foresee(&self.state, &commands);
+            }
+            for command in commands.drain(..) {
+                assert!(expected(&self.decide(command)));
+            }
+        })
+    }
+
     /// What a store does now and then, not counted: it writes the events down, and sweeps.
     pub(crate) fn tidy(&mut self) {
         if self.events.len() > 256 {
@@ -32,18 +51,8 @@ impl World {
         }
     }
 
-    pub(crate) fn registration(&mut self, name: &Name) -> Registration {
-        Registration {
-            key: owner(self.state.counters().next_claim).key,
-            resources: Resources::one(name.clone()),
-            limit: Limit::EXCLUSIVE,
-            ttl: Ttl::new(Span::from_secs(3_600)).expect("an hour is a ttl"),
-            data: None,
-        }
-    }
-
     pub(crate) fn register(&mut self, name: &Name) -> ClaimId {
-        let registration = self.registration(name);
+        let registration = registration(self.state.counters().next_claim, name);
         self.decide(Command::Register(registration)).expect("registered").claim.id
     }
 
@@ -66,6 +75,23 @@ pub(crate) fn owner(claim: ClaimId) -> Owner {
     let halves = [mixed(claim.0), mixed(!claim.0)];
     let key = u128::from(halves[0]) << 64 | u128::from(halves[1]);
     Owner { claim, key: KeyHash(key.to_le_bytes()) }
+}
+
+/// What the claim that will have this id registers.
+pub(crate) fn registration(claim: ClaimId, name: &Name) -> Registration {
+    Registration {
+        key: owner(claim).key,
+        resources: Resources::one(name.clone()),
+        limit: Limit::EXCLUSIVE,
+        ttl: Ttl::new(Span::from_secs(3_600)).expect("an hour is a ttl"),
+        data: None,
+    }
+}
+
+pub(crate) fn timed(act: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    act();
+    start.elapsed()
 }
 
 pub(crate) fn release(claim: ClaimId) -> Command {

@@ -7,7 +7,7 @@
 //!   store runs atomically. `sweep`, `resume` and `begin_epoch` are the same for changes that
 //!   nobody asks for.
 //! * [`execute_part`] is [`execute`] for a store that keeps its claims elsewhere and loads only what
-//!   one command can touch.
+//!   one command can touch. [`foresee`] is for one that keeps them here, and has many commands at hand.
 //!
 //! Every activation comes from `settle`, so the rules about who may hold are in one place.
 
@@ -15,6 +15,7 @@ mod apply;
 mod decide;
 mod execute;
 mod follow;
+mod foresee;
 mod part;
 mod settle;
 
@@ -22,5 +23,6 @@ pub use self::apply::apply;
 pub use self::decide::decide;
 pub use self::execute::{begin_epoch, execute, resume, sweep};
 pub use self::follow::can_follow;
+pub use self::foresee::foresee;
 pub use self::part::{Done, Needs, Part, Shelf, execute_part, sweep_part};
 pub use self::settle::settle;

@@ -278,6 +278,11 @@ impl Resource {
         self.lines.as_ref()?.called.last()
     }
 
+    /// Reads what a decision about one of its waiters will need, and nothing comes of it.
+    pub(crate) fn touch(&self, claim: ClaimId) -> u64 {
+        self.lines.as_ref().map_or(0, |lines| lines.in_line.touch(claim))
+    }
+
     /// How many stand before `claim`.
     pub(crate) fn before(&self, claim: ClaimId) -> usize {
         let lines = self.lines.iter().flat_map(|lines| lines.each());

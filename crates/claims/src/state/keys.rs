@@ -55,6 +55,12 @@ impl Keys {
         self.0.find(spread(word), is_it).map(Entry::id)
     }
 
+    /// Reads what looking for this key will need, and nothing comes of it.
+    pub(crate) fn touch(&self, key: &KeyHash) -> u64 {
+        let word = key.word();
+        self.0.find(spread(word), |entry| entry.word == word).map_or(0, |entry| entry.id().0)
+    }
+
     /// Forgets a claim.
     pub(crate) fn remove(&mut self, key: &KeyHash, id: ClaimId) {
         let entry = self.0.find_entry(spread(key.word()), |entry| entry.id() == id);

@@ -7,18 +7,22 @@
 //! without counting everybody in front.
 //!
 //! **Idea.** Ids rise with arrival, so the queue is a sorted sequence, and mostly of neighbours: keep
-//! it as [words](super::word), and those in chunks. A place is the sum of some chunk lengths and of
-//! the words in one chunk, and nothing longer than a chunk is ever moved. A million waiters take a
-//! few hundred kilobytes.
+//! it as [words](super::word), and those in chunks. A place is the sum of some chunk lengths, of some
+//! parts of one chunk and of the words in one part, and nothing longer than a chunk is ever moved. A
+//! million waiters take a few hundred kilobytes, of which a question for a place reads the counts and two
+//! lines of the cache.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use super::word::{Word, split};
 use crate::identity::ClaimId;
 
 /// Words in a chunk.
 const CHUNK: usize = 64;
+/// Words in a part of a chunk: as many as fit into a line of the cache.
+const PART: usize = 4;
 
 /// A sorted sequence of claim ids. No chunk is empty but the only one: a line that empties keeps its
 /// memory for the next claim.
@@ -29,8 +33,12 @@ pub(crate) struct Line {
     firsts: VecDeque<u64>,
     /// Of each chunk, how many claims are in it. Small and close together: all may be added up.
     lens: VecDeque<u32>,
+    /// Of each part of each chunk, how many claims are in it.
+    parts: VecDeque<Parts>,
     len: usize,
 }
+
+type Parts = [u16; CHUNK / PART];
 
 /// Some of 64 neighbours: never nobody.
 #[derive(Debug, Clone, Copy)]
@@ -67,11 +75,34 @@ impl Line {
         let (number, place) = split(id);
         let nth = self.chunk_of(number);
         let in_front: u32 = self.lens.range(..nth).sum();
-        let chunk = self.chunks.get(nth).map_or(&[][..], Vec::as_slice);
-        let at = place_of(chunk, number).unwrap_or_else(|at| at);
-        let in_chunk: u32 = chunk[..at].iter().map(|row| row.there.len()).sum();
-        let beside = chunk.get(at).filter(|row| row.number == number);
-        (in_front + in_chunk + beside.map_or(0, |row| row.there.before(place))) as usize
+        let Some(chunk) = self.chunks.get(nth) else {
+            return in_front as usize;
+        };
+        let at = place_of(chunk, self.firsts[nth], number).unwrap_or_else(|at| at);
+        // Every part and every row of one part is looked at, and most count for nothing: where to stop
+        // would be a guess that a processor gets wrong each time.
+        let part = at / PART;
+        let ahead = |(nth, &len): (usize, &u16)| if nth < part { len } else { 0 };
+        let in_parts: u16 = self.parts[nth].iter().enumerate().map(ahead).sum();
+        let ahead = |row: &Row| match row.number.cmp(&number) {
+            Ordering::Less => row.there,
+            Ordering::Equal => row.there.up_to(place),
+            Ordering::Greater => Word::default(),
+        };
+        let rows = chunk.iter().skip(part * PART).take(PART);
+        let in_part: u32 = rows.map(|row| ahead(row).len()).sum();
+        (in_front + u32::from(in_parts) + in_part) as usize
+    }
+
+    /// Reads what joining, leaving and asking for the place of `id` will need, and nothing comes of it.
+    pub(crate) fn touch(&self, id: ClaimId) -> u64 {
+        let (number, _) = split(id);
+        let nth = self.chunk_of(number);
+        let row = self
+            .chunks
+            .get(nth)
+            .and_then(|chunk| chunk.get(place_of(chunk, self.firsts[nth], number).ok()?));
+        row.map_or(0, |row| u64::from(row.there.is_empty()) ^ u64::from(self.parts[nth][0]))
     }
 
     /// Joins at its place: the end for a newcomer, further ahead for one that comes back.
@@ -79,13 +110,19 @@ impl Line {
         let (number, place) = split(id);
         let nth = self.make_room(number);
         let chunk = &mut self.chunks[nth];
-        let at = place_of(chunk, number).unwrap_or_else(|at| {
+        let found = place_of(chunk, self.firsts[nth], number);
+        let at = found.unwrap_or_else(|at| {
             chunk.insert(at, Row { number, there: Word::default() });
             at
         });
         let joins = chunk[at].there.set(place, true);
         debug_assert!(joins, "a claim stands in a line once");
         self.firsts[nth] = chunk[0].number;
+        match found {
+            Ok(at) => self.parts[nth][at / PART] += 1,
+            // Those behind it have moved.
+            Err(_) => self.parts[nth] = counted(chunk),
+        }
         self.lens[nth] += 1;
         self.len += 1;
     }
@@ -97,22 +134,25 @@ impl Line {
         let Some(chunk) = self.chunks.get_mut(nth) else {
             return false;
         };
-        let Ok(at) = place_of(chunk, number) else {
+        let Ok(at) = place_of(chunk, self.firsts[nth], number) else {
             return false;
         };
         if !chunk[at].there.set(place, false) {
             return false;
         }
         self.lens[nth] -= 1;
+        self.parts[nth][at / PART] -= 1;
         self.len -= 1;
         if chunk[at].there.is_empty() {
             chunk.remove(at);
             self.firsts[nth] = chunk.first().map_or(number, |row| row.number);
+            self.parts[nth] = counted(chunk);
         }
         if self.lens[nth] == 0 && self.chunks.len() > 1 {
             self.chunks.remove(nth);
             self.firsts.remove(nth);
             self.lens.remove(nth);
+            self.parts.remove(nth);
         }
         true
     }
@@ -148,6 +188,7 @@ impl Line {
                 let first = back[0].number;
                 self.add_chunk(nth + 1, back, first);
                 self.lens[nth] -= self.lens[nth + 1];
+                self.parts[nth] = counted(&self.chunks[nth]);
                 if first <= number { nth + 1 } else { nth }
             }
             _ => nth,
@@ -157,13 +198,25 @@ impl Line {
     fn add_chunk(&mut self, nth: usize, chunk: Vec<Row>, first: u64) {
         self.firsts.insert(nth, first);
         self.lens.insert(nth, chunk.iter().map(|row| row.there.len()).sum());
+        self.parts.insert(nth, counted(&chunk));
         self.chunks.insert(nth, chunk);
     }
 }
 
-/// Where a row is, or where it belongs. Nearly always there is one for each number since the first.
-fn place_of(chunk: &[Row], number: u64) -> Result<usize, usize> {
-    let guess = chunk.first().map_or(0, |first| number.wrapping_sub(first.number) as usize);
+/// How many claims are in each part of a chunk.
+fn counted(chunk: &[Row]) -> Parts {
+    let mut parts = Parts::default();
+    for (part, rows) in parts.iter_mut().zip(chunk.chunks(PART)) {
+        // At most 4 times 64.
+        *part = rows.iter().map(|row| row.there.len() as u16).sum();
+    }
+    parts
+}
+
+/// Where a row is, or where it belongs, if the first one has that number. Nearly always there is one for
+/// each number since. The first is not looked at: it may be far away.
+fn place_of(chunk: &[Row], first: u64, number: u64) -> Result<usize, usize> {
+    let guess = number.wrapping_sub(first) as usize;
     match chunk.get(guess) {
         Some(row) if row.number == number => Ok(guess),
         _ => chunk.binary_search_by_key(&number, |row| row.number),

@@ -218,6 +218,11 @@ impl State {
         self.keys.find(key, |id| &self.known(id).key).map(|id| self.known(id))
     }
 
+    /// Reads what a registration under this key will need, and nothing comes of it.
+    pub(crate) fn touch_key(&self, key: &KeyHash) -> u64 {
+        self.keys.touch(key)
+    }
+
     /// A claim that an index, a queue or an event names.
     pub(crate) fn known(&self, id: ClaimId) -> &Claim {
         &self.record(id).claim

@@ -25,25 +25,33 @@ pub(crate) struct Roll<T> {
     /// By number. One that has emptied stays until it is at an end, or most have: so nothing is
     /// moved each time, and guesses stay good.
     pages: VecDeque<Page<T>>,
+    /// Of each page. Apart, because it is seldom needed: what is always needed is small then.
+    marks: VecDeque<Mark>,
     empty: usize,
     len: usize,
 }
 
+/// Aligned, so that it is in one line of the cache.
 #[derive(Debug, Clone)]
+#[repr(align(32))]
 struct Page<T> {
-    number: u64,
     /// Which ids have a place in the row.
     placed: Word,
-    /// How many places nobody has any more.
-    gone: u8,
     /// In order. Who leaves, leaves the place behind, until every other one is like that: so a row is
     /// moved once for many who leave.
     row: Vec<Option<T>>,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    number: u64,
+    /// How many places of the page nobody has any more.
+    gone: u8,
+}
+
 impl<T> Default for Roll<T> {
     fn default() -> Self {
-        Self { pages: VecDeque::new(), empty: 0, len: 0 }
+        Self { pages: VecDeque::new(), marks: VecDeque::new(), empty: 0, len: 0 }
     }
 }
 
@@ -63,6 +71,13 @@ impl<T> Roll<T> {
         self.pages[nth].get_mut(place)
     }
 
+    /// Where one is, if it is there at all: not looked at yet, for that takes long if it is far away.
+    pub(crate) fn place(&self, id: ClaimId) -> Option<&Option<T>> {
+        let (number, place) = split(id);
+        let page = &self.pages[self.find(number).ok()?];
+        page.placed.has(place).then(|| &page.row[page.before(place)])
+    }
+
     /// Adds one.
     ///
     /// # Panics
@@ -70,20 +85,21 @@ impl<T> Roll<T> {
     pub(crate) fn insert(&mut self, id: ClaimId, new: T) {
         let (number, place) = split(id);
         let nth = self.find(number).unwrap_or_else(|nth| {
-            self.pages.insert(nth, Page::empty(number));
+            self.pages.insert(nth, Page::empty());
+            self.marks.insert(nth, Mark { number, gone: 0 });
             self.empty += 1;
             nth
         });
         let page = &mut self.pages[nth];
         self.empty -= usize::from(page.row.is_empty());
-        page.insert(place, new);
+        page.insert(place, new, &mut self.marks[nth].gone);
         self.len += 1;
     }
 
     pub(crate) fn remove(&mut self, id: ClaimId) -> Option<T> {
         let (number, place) = split(id);
         let nth = self.find(number).ok()?;
-        let gone = self.pages[nth].remove(place)?;
+        let gone = self.pages[nth].remove(place, &mut self.marks[nth].gone)?;
         self.len -= 1;
         if self.pages[nth].row.is_empty() {
             self.empty += 1;
@@ -99,8 +115,8 @@ impl<T> Roll<T> {
             (number, place + 1)
         });
         let from = self.find(first).unwrap_or_else(|nth| nth);
-        let pages = self.pages.range(from..);
-        pages.flat_map(move |page| page.from(if page.number == first { passed } else { 0 }))
+        let pages = self.pages.range(from..).zip(self.marks.range(from..));
+        pages.flat_map(move |(page, mark)| page.from(if mark.number == first { passed } else { 0 }))
     }
 
     /// All of them, in no order.
@@ -110,28 +126,34 @@ impl<T> Roll<T> {
 
     /// Which page has this number, or where it belongs.
     fn find(&self, number: u64) -> Result<usize, usize> {
+        let (Some(first), Some(last)) = (self.marks.front(), self.marks.back()) else {
+            return Err(0);
+        };
         // Where it is if every page after it is there.
-        let back = self.pages.back().map_or(0, |last| last.number.wrapping_sub(number));
-        let guess = self.pages.len().wrapping_sub(1).wrapping_sub(back as usize);
-        match self.pages.get(guess) {
-            Some(page) if page.number == number => Ok(guess),
-            _ => self.search(number),
+        let back = last.number.wrapping_sub(number);
+        let guess = self.marks.len().wrapping_sub(1).wrapping_sub(back as usize);
+        // If all are there its mark need not be looked at.
+        let all = last.number - first.number == self.marks.len() as u64 - 1;
+        match all && first.number <= number && number <= last.number {
+            true => Ok(guess),
+            false if self.marks.get(guess).is_some_and(|mark| mark.number == number) => Ok(guess),
+            false => self.search(number),
         }
     }
 
     /// Guesses by proportion, and halves what is left after each wrong guess, so that a misleading
     /// spread costs no more than twice a plain search.
     fn search(&self, number: u64) -> Result<usize, usize> {
-        let (mut low, mut high) = (0, self.pages.len());
+        let (mut low, mut high) = (0, self.marks.len());
         while low < high {
-            let (first, last) = (self.pages[low].number, self.pages[high - 1].number);
+            let (first, last) = (self.marks[low].number, self.marks[high - 1].number);
             if number < first || last < number {
                 return Err(if number < first { low } else { high });
             }
             let share = (high - 1 - low) as f64 / (last - first).max(1) as f64;
             let guess = low + ((number - first) as f64 * share) as usize;
             for nth in [guess.min(high - 1), low + (high - low) / 2] {
-                match self.pages[nth].number.cmp(&number) {
+                match self.marks[nth].number.cmp(&number) {
                     Ordering::Equal => return Ok(nth),
                     Ordering::Less => low = low.max(nth + 1),
                     Ordering::Greater => high = high.min(nth),
@@ -144,13 +166,18 @@ impl<T> Roll<T> {
     /// Drops empty pages: at the ends at once, between others when most are empty.
     fn tidy(&mut self) {
         while self.pages.pop_front_if(|page| page.row.is_empty()).is_some() {
+            self.marks.pop_front();
             self.empty -= 1;
         }
         while self.pages.pop_back_if(|page| page.row.is_empty()).is_some() {
+            self.marks.pop_back();
             self.empty -= 1;
         }
         if self.empty * 2 > self.pages.len() {
+            let mut pages = self.pages.iter();
+            self.marks.retain(|_| pages.next().is_some_and(|page| !page.row.is_empty()));
             self.pages.retain(|page| !page.row.is_empty());
+            self.marks.shrink_to_fit();
             self.pages.shrink_to_fit();
             self.empty = 0;
         }
@@ -158,8 +185,8 @@ impl<T> Roll<T> {
 }
 
 impl<T> Page<T> {
-    fn empty(number: u64) -> Self {
-        Self { number, placed: Word::default(), gone: 0, row: Vec::with_capacity(1) }
+    fn empty() -> Self {
+        Self { placed: Word::default(), row: Vec::with_capacity(1) }
     }
 
     fn get(&self, place: u32) -> Option<&T> {
@@ -177,23 +204,24 @@ impl<T> Page<T> {
         self.placed.before(place) as usize
     }
 
-    fn insert(&mut self, place: u32, new: T) {
+    fn insert(&mut self, place: u32, new: T, gone: &mut u8) {
         let there = self.before(place);
         if self.placed.set(place, true) {
             self.row.insert(there, Some(new));
         } else {
             let before = self.row[there].replace(new);
             assert!(before.is_none(), "claim ids are never given twice");
-            self.gone -= 1;
+            *gone -= 1;
         }
     }
 
-    fn remove(&mut self, place: u32) -> Option<T> {
+    fn remove(&mut self, place: u32, gone: &mut u8) -> Option<T> {
         let there = self.placed.has(place).then(|| self.before(place))?;
         let leaves = self.row[there].take()?;
-        self.gone += 1;
-        if usize::from(self.gone) * 2 > self.row.len() {
+        *gone += 1;
+        if usize::from(*gone) * 2 > self.row.len() {
             self.close_up();
+            *gone = 0;
         }
         Some(leaves)
     }
@@ -204,7 +232,6 @@ impl<T> Page<T> {
         self.placed.retain(|| there.next().expect("every place is in the row"));
         self.row.retain(Option::is_some);
         self.row.shrink_to_fit();
-        self.gone = 0;
     }
 
     /// Those at this place and after it, in order.

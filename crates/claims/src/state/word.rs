@@ -28,9 +28,14 @@ impl Word {
         self.0 >> place & 1 == 1
     }
 
+    /// Those in front of a place.
+    pub(super) fn up_to(self, place: u32) -> Self {
+        Self(self.0 & !(u64::MAX << place))
+    }
+
     /// How many are there in front of a place.
     pub(super) fn before(self, place: u32) -> u32 {
-        (self.0 & !(u64::MAX << place)).count_ones()
+        self.up_to(place).len()
     }
 
     /// Changes a place. False if it was like that already.

@@ -86,13 +86,13 @@ pub(super) fn stop_on_signal(window: Arc<Window>) -> io::Result<impl Future<Outp
         first.await;
         // Listened for only now: whoever listened before has heard the first one, too.
         let second = stopped();
-        eprintln!("tenure: stopping, and giving back what is held; once more to leave at once");
+        aside!("tenure: stopping, and giving back what is held; once more to leave at once");
         window.cut.send_replace(Some(Instant::now()));
         match second {
             Ok(second) => second.await,
             Err(error) => return tracing::warn!(%error, "a second signal will not be heard"),
         }
-        eprintln!("tenure: left at once: what was held ends with its ttl");
+        aside!("tenure: left at once: what was held ends with its ttl");
         std::process::exit(130);
     })
 }

@@ -31,7 +31,7 @@ impl Speaker {
             format!("{event}{}", more.collect::<String>())
         };
         if self.aside {
-            eprintln!("{line}");
+            aside!("{line}");
         } else {
             // Whoever does not read the events any more still wants the lock.
             let _ = crate::out::say(line);

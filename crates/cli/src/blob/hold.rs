@@ -168,7 +168,7 @@ async fn hold_name(wish: Hold) -> anyhow::Result<ExitCode> {
     match mutex.if_not(if_not).acquire().await {
         Ok(Outcome::Held(held)) => keep_name(held, name, speaker, wish.common).await,
         Ok(Outcome::Without(refusal)) => {
-            eprintln!("tenure: WARNING: GOING ON WITHOUT THE LOCK: {refusal}");
+            aside!("tenure: WARNING: GOING ON WITHOUT THE LOCK: {refusal}");
             speaker.say("without", json!({ "why": refusal.to_string() }));
             match wish.common.work(Vec::new())?.run(std::future::pending::<()>()).await? {
                 Done::Code(code) => Ok(ExitCode::from(code)),

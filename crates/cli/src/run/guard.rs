@@ -57,7 +57,7 @@ pub(crate) async fn run(wish: Guard) -> u8 {
     match guard(wish).await {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("tenure: the command cannot be guarded, and is not run: {error}");
+            aside!("tenure: the command cannot be guarded, and is not run: {error}");
             code::SYSTEM
         }
     }
@@ -104,7 +104,7 @@ fn start(command: &[OsString], held: Held) -> io::Result<Result<Pid, u8>> {
         Ok(child) => Ok(Ok(Pid::from_child(&child))),
         Err(error) => {
             let program = program.to_string_lossy();
-            eprintln!("tenure: {program:?} cannot be run: {error}");
+            aside!("tenure: {program:?} cannot be run: {error}");
             let missing = error.kind() == ErrorKind::NotFound;
             Ok(Err(if missing { code::NOT_FOUND } else { code::NOT_RUN }))
         }
@@ -149,7 +149,7 @@ async fn next(orders: &mut Lines<BufReader<Receiver>>) -> Option<Order> {
 
 pub(super) fn tell_of(left: &[i32]) {
     if !left.is_empty() {
-        eprintln!(
+        aside!(
             "tenure: processes {left:?} belong to somebody else or do not end, and still run: \
              the claim does not protect what they do"
         );

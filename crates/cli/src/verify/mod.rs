@@ -67,7 +67,7 @@ pub(crate) async fn run(wish: &Verify, out: &mut Out) -> anyhow::Result<ExitCode
         // What the processes that were ended had under way may still have arrived.
         tokio::time::sleep(LATE).await;
         trial.remove().await?;
-        eprintln!("tenure: stopped; what was tried out is removed");
+        aside!("tenure: stopped; what was tried out is removed");
         return Ok(ExitCode::from(130));
     };
     tried?;

@@ -177,7 +177,7 @@ impl View<'_> {
     fn note(&mut self, text: &str) {
         match self {
             Self::Screen(screen) => screen.note(text),
-            Self::Lines(_) => eprintln!("tenure: {text}"),
+            Self::Lines(_) => aside!("tenure: {text}"),
         }
     }
 

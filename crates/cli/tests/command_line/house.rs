@@ -6,11 +6,13 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::signals::hearing;
+
 pub(crate) const TENURE: &str = env!("CARGO_BIN_EXE_tenure");
 
 /// The program in an empty world: no variables of the person who runs the tests, no configuration.
 pub(crate) fn tenure(home: &Path) -> Command {
-    let mut command = Command::new(TENURE);
+    let mut command = hearing(TENURE);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("TENURE_") {
             command.env_remove(name);

@@ -1,6 +1,7 @@
 //! `claims`, `show`, `why`, `revoke`, and what the server says when it starts.
 
 use crate::house::{House, Said};
+use crate::signals::hearing;
 
 #[test]
 fn server_says_where_it_is_how_to_try_it_and_where_the_token_is() {
@@ -113,7 +114,7 @@ fn colours_are_for_terminals_whose_owner_wants_them() {
     let house = House::open();
     let shown = |variable: Option<&str>| {
         let bench = house.command(&[]);
-        let mut script = std::process::Command::new("script");
+        let mut script = hearing("script");
         let line = format!(
             "exec {} bench cycle --seconds 0.1 --warmup 1ms --connections 1",
             crate::house::TENURE

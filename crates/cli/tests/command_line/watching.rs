@@ -1,11 +1,12 @@
 //! `watch`: lines, JSON, filters, interruptions, and the table on a terminal.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::house::House;
+use crate::signals::{hearing, hold_in_a_hostile_environment};
 
 /// A watcher that does not outlive its test.
 struct Watcher {
@@ -124,7 +125,7 @@ fn terminal_shows_a_table_that_is_taken_away_at_the_end() {
     // `script` gives the command a terminal of its own. Without `exec` some shells stay between
     // them, and end by the signal that the command heard.
     let watch = house.command(&["watch"]);
-    let mut script = Command::new("script");
+    let mut script = hearing("script");
     script.args(["-qefc", &format!("exec {} watch", crate::house::TENURE), "/dev/null"]);
     script.envs(watch.get_envs().filter_map(|(name, value)| Some((name, value?))));
     script.env("TERM", "xterm").env_remove("NO_COLOR").current_dir(house.home.path());
@@ -139,6 +140,15 @@ fn terminal_shows_a_table_that_is_taken_away_at_the_end() {
     let rest = read_until(&mut out, "\x1b[?1049l");
     assert!(rest.contains("\x1b[?25h"), "the cursor is back: {rest:?}");
     assert!(process.wait().unwrap().success());
+}
+
+#[test]
+fn terminals_and_interrupts_work_whoever_starts_the_tests() {
+    hold_in_a_hostile_environment(&[
+        "watching::terminal_shows_a_table_that_is_taken_away_at_the_end",
+        "looking::colours_are_for_terminals_whose_owner_wants_them",
+        "benching::interrupted_bench_gives_back_what_it_holds",
+    ]);
 }
 
 fn read_until(out: &mut ChildStdout, text: &str) -> String {

@@ -9,6 +9,7 @@ mod calls;
 mod clocks;
 mod crowd;
 mod kills;
+mod limits;
 mod load;
 mod stalls;
 mod storms;

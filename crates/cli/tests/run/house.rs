@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::signals::hearing;
+
 pub(crate) const TENURE: &str = env!("CARGO_BIN_EXE_tenure");
 
 /// Only a hang is that long.
@@ -32,7 +34,7 @@ impl House {
 
     /// `tenure`, speaking to this server, with the test's directory for `$DIR` and our binary for `$T`.
     pub(crate) fn tenure(&self, verb: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(TENURE);
+        let mut command = hearing(TENURE);
         command.arg(verb).args(arguments).stdin(Stdio::null());
         command.env("TENURE_URL", format!("http://{}", self.address));
         command.env("DIR", self.directory.path()).env("T", TENURE);
@@ -103,6 +105,7 @@ fn serve(data: &Path, listen: &str) -> (Child, String) {
     let mut server = Command::new(TENURE)
         .args(["serve", "--listen", listen, "--data"])
         .arg(data)
+        .env("TENURE_CONFIG", "/dev/null")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod house;
+#[path = "../rig/signals.rs"]
+mod signals;
 
 mod codes;
 mod contention;

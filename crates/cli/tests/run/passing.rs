@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 use crate::house::{House, Running, lives, told, until};
+use crate::signals::{hearing, hold_in_a_hostile_environment};
 
 #[test]
 fn command_finds_fence_claim_and_resources_in_its_environment() {
@@ -43,9 +44,8 @@ fn standard_input_and_output_belong_to_the_command() {
 #[test]
 fn signals_are_passed_on_to_the_command() {
     let house = House::open();
-    let signals = [("TERM", 15, 5), ("INT", 2, 6), ("HUP", 1, 7), ("USR1", 10, 8), ("QUIT", 3, 9)];
-    // What is ignored here (under nohup, say) is ignored by all that follows from here.
-    for (signal, _, code) in signals.into_iter().filter(|&(_, number, _)| !is_ignored(number)) {
+    let signals = [("TERM", 5), ("INT", 6), ("HUP", 7), ("USR1", 8), ("QUIT", 9)];
+    for (signal, code) in signals {
         let script = format!(
             "trap 'echo got {signal}; exit {code}' {signal}; echo ready; while :; do sleep 0.02; done"
         );
@@ -57,12 +57,6 @@ fn signals_are_passed_on_to_the_command() {
         assert_eq!(running.line(), format!("got {signal}"));
         assert_eq!(running.end().0, code);
     }
-}
-
-fn is_ignored(number: u32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
-    u64::from_str_radix(ignored.trim(), 16).unwrap() >> (number - 1) & 1 == 1
 }
 
 #[test]
@@ -141,7 +135,7 @@ fn on_a_terminal_one_line_says_place_holder_and_time() {
     assert_eq!(holder.line(), "held");
     let tenure = house.tenure("run", &[]);
     let variables: Vec<_> = tenure.get_envs().filter_map(|(k, v)| Some((k, v?))).collect();
-    let mut command = std::process::Command::new("script");
+    let mut command = hearing("script");
     command.args(["-qec", "stty cols 200; exec \"$T\" run r -- echo mine", "/dev/null"]);
     let mut waiter = Running::start(command.envs(variables).stdin(Stdio::null()));
     let line = waiter.shown(" so far");
@@ -157,7 +151,7 @@ fn on_a_terminal_one_line_says_place_holder_and_time() {
 fn on_a_terminal(house: &House, line: &str) -> (Running, std::process::ChildStdin) {
     let tenure = house.tenure("run", &[]);
     let variables: Vec<_> = tenure.get_envs().filter_map(|(k, v)| Some((k, v?))).collect();
-    let mut command = std::process::Command::new("script");
+    let mut command = hearing("script");
     command.args(["-qec", line, "/dev/null"]).env("SHELL", "/bin/bash");
     let mut running = Running::start(command.envs(variables).stdin(Stdio::piped()));
     let keys = running.process.stdin.take().unwrap();
@@ -178,6 +172,18 @@ fn ctrl_c_reaches_the_command_once() {
     assert!(!rest.contains("interrupted"), "{rest:?}");
     assert_eq!(running.end().0, 0);
     assert_eq!(house.count("r", "released"), 1);
+}
+
+#[test]
+fn signals_and_keys_pass_through_whoever_starts_the_tests() {
+    hold_in_a_hostile_environment(&[
+        "passing::signals_are_passed_on_to_the_command",
+        "passing::what_was_ignored_stays_ignored",
+        "passing::signal_while_it_waits_leaves_the_queue",
+        "passing::on_a_terminal_one_line_says_place_holder_and_time",
+        "passing::ctrl_c_reaches_the_command_once",
+        "passing::ctrl_z_stops_the_whole_job_and_it_goes_on_where_it_was",
+    ]);
 }
 
 #[test]

@@ -104,8 +104,12 @@ impl Pursuit {
                 loss = claimed.lost() => break Some(loss),
                 input = self.inbox.recv() => match input {
                     // It is refreshed by itself, in time.
-                    Some(Input::Refresh(None)) => (self.tell)(&Told::Renewed),
+                    Some(Input::Refresh(None)) => {
+                        (self.tell)(&Told::Refreshing);
+                        (self.tell)(&Told::Renewed);
+                    }
                     Some(Input::Refresh(Some(_))) => {
+                        (self.tell)(&Told::Refreshing);
                         let problem = Problem::new("the length of a lease cannot be changed here");
                         (self.tell)(&Told::Unknown { problem });
                     }

@@ -10,6 +10,7 @@ mod scenarios;
 macro_rules! product {
     ($($module:ident)*) => { $(
         #[allow(unused, unreachable_pub, reason = "a copy of the product, of which not all is used")]
+        #[allow(unexpected_cfgs, reason = "features are those of the product")]
         #[allow(clippy::all, reason = "what is planted is not pretty")]
         mod $module {
             include!(concat!(env!("OUT_DIR"), "/", stringify!($module), ".rs"));

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use claims::{ClaimId, Command, Data, Event, Farewell, Grant, Grants, Limit, Name, Status};
+use claims::{ClaimId, Command, Data, Event, Farewell, Grant, Grants, Limit, Name, Status, Ttl};
 
 use super::{Examined, PATIENCE};
-use crate::store::{Filter, Page};
+use crate::store::{Bounds, Filter, Page};
 
 /// Lists have an order, so paging is reliable.
 pub async fn claims_are_listed_in_order_and_by_page(it: &Examined) {
@@ -54,6 +54,26 @@ pub async fn filters_select_claims(it: &Examined) {
     let mut old = on("r");
     old.created.max = Some(1);
     assert_eq!(list(old).await, []);
+}
+
+/// It has no end, so it is there for whoever asks for long leases, and not for short or overdue ones.
+pub async fn lease_without_end_is_listed_as_longer_than_any(it: &Examined) {
+    let mut wish = it.exclusive("r");
+    wish.ttl = Ttl::UNLIMITED;
+    let (_, holder) = it.register(wish).await;
+    for (min, max, is_listed) in [
+        (Some(0), None, true),
+        (Some(1_000_000_000_000), None, true),
+        (None, Some(-1), false),
+        (None, Some(1_000_000_000_000), false),
+    ] {
+        let mut filter = Filter { resource: Some(it.name("r")), ..Filter::default() };
+        filter.ttl = Bounds { min, max };
+        let found = it.store.claims(filter, Page::first(100)).await.expect("the store serves");
+        let found: Vec<ClaimId> = found.iter().map(|claim| claim.id).collect();
+        assert_eq!(found.contains(&holder.claim), is_listed, "from {min:?} to {max:?}");
+    }
+    it.release(holder).await;
 }
 
 /// Who holds it, who waits.

@@ -66,6 +66,7 @@ macro_rules! conformance {
             administrator_revokes_by_id,
             claims_are_listed_in_order_and_by_page,
             filters_select_claims,
+            lease_without_end_is_listed_as_longer_than_any,
             resource_shows_holders_and_queue,
             list_shows_only_what_may_be_read,
             history_is_told_in_order,

@@ -23,6 +23,7 @@ pub(crate) trait Books: Send + 'static {
     fn attend(&mut self, claim: ClaimId);
     fn sweep(&mut self);
     fn wants_commit(&self) -> bool;
+    fn pending(&self) -> &[Event];
     fn waits_for_chore(&self) -> bool;
     fn commit(&mut self) -> Result<&mut Batch, Fatal>;
     fn sync_within(&self) -> Option<Span>;
@@ -63,6 +64,9 @@ where
     }
     fn wants_commit(&self) -> bool {
         self.wants_commit()
+    }
+    fn pending(&self) -> &[Event] {
+        self.pending()
     }
     fn waits_for_chore(&self) -> bool {
         self.waits_for_chore()
@@ -141,6 +145,9 @@ impl Books for Unwritten {
     }
     fn wants_commit(&self) -> bool {
         false
+    }
+    fn pending(&self) -> &[Event] {
+        &self.pending
     }
     fn waits_for_chore(&self) -> bool {
         false

@@ -84,6 +84,7 @@ impl<B: Books> Desk<B> {
             clocks,
             inbox: inbox.clone(),
             taken: VecDeque::new(),
+            foreseen: 0,
             chores,
             waits: Waits::default(),
             answers: Vec::new(),

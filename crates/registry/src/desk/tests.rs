@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use claims::{
-    ClaimId, Command, KeyHash, Limit, Name, Registration, Resources, Rules, Span, State, Timestamp,
-    Ttl, WallTime,
+    ClaimId, Command, Event, Farewell, KeyHash, Limit, Name, Owner, Registration, Resources, Rules,
+    Span, State, Timestamp, Ttl, WallTime,
 };
 
 use super::{Books, Clocks, Desk, MachineClocks, Unwritten};
@@ -56,6 +56,9 @@ impl Books for Gated {
     fn wants_commit(&self) -> bool {
         false
     }
+    fn pending(&self) -> &[Event] {
+        self.books.pending()
+    }
     fn waits_for_chore(&self) -> bool {
         false
     }
@@ -85,11 +88,15 @@ impl Books for Gated {
 }
 
 fn gated() -> (Desk<Gated>, Receiver<usize>, Sender<()>) {
+    gated_by(MachineClocks)
+}
+
+fn gated_by(clocks: impl Clocks + 'static) -> (Desk<Gated>, Receiver<usize>, Sender<()>) {
     let (arrived, arrivals) = channel();
     let (open, gate) = channel();
-    let books = Unwritten::new(Rules::default(), MachineClocks.read());
+    let books = Unwritten::new(Rules::default(), clocks.read());
     let books = Gated { books, arrived, gate, begun: None };
-    let desk = Desk::open(books, Box::new(MachineClocks), |fatal| unreachable!("{fatal}"));
+    let desk = Desk::open(books, Box::new(clocks), |fatal| unreachable!("{fatal}"));
     (desk, arrivals, open)
 }
 
@@ -167,6 +174,57 @@ async fn lease_never_begins_before_it_was_asked_for() {
     first.await.expect("served").expect("granted");
     second.await.expect("served").expect("granted");
     assert_eq!(at_second.since(at_first), Span::from_millis(900));
+}
+
+/// Nobody is told anything when somebody joins a queue and waits, so no sync is made for it alone.
+#[tokio::test]
+async fn waiter_and_the_release_it_waits_for_share_a_sync() {
+    let (desk, arrivals, open) = gated_by(Hand::default());
+    let owner = held(&desk, &arrivals, &open).await;
+    let waiting = desk.submit_and_wait(after(owner), Duration::from_secs(60));
+    let alone = arrivals.recv_timeout(Duration::from_millis(50));
+    assert!(alone.is_err(), "a sync for somebody who only waits");
+    let release = desk.submit(Command::End(owner, Farewell::Release));
+    assert_eq!(arrivals.recv().expect("at the gate"), 3, "registered, ended, activated");
+    open.send(()).expect("the desk waits");
+    release.await.expect("served").expect("released");
+    assert!(waiting.await.expect("served").expect("granted").claim.activation().is_some());
+}
+
+/// Leases are counted from the moment of their batch: whoever comes later is in the next.
+#[tokio::test]
+async fn batch_that_was_kept_open_takes_nobody_who_comes_late() {
+    let clock = Hand::default();
+    let (desk, arrivals, open) = gated_by(clock.clone());
+    let owner = held(&desk, &arrivals, &open).await;
+    let _waiting = desk.submit_and_wait(after(owner), Duration::from_secs(60));
+    let alone = arrivals.recv_timeout(Duration::from_millis(50));
+    assert!(alone.is_err(), "a sync for somebody who only waits");
+    clock.0.fetch_add(1_001, Ordering::SeqCst);
+    let late = desk.submit(register(9));
+    assert_eq!(arrivals.recv().expect("at the gate"), 1, "only the one who waits");
+    open.send(()).expect("the desk waits");
+    assert_eq!(arrivals.recv().expect("at the gate"), 2, "the late one by itself");
+    open.send(()).expect("the desk waits");
+    late.await.expect("served").expect("granted");
+}
+
+/// Somebody holds a resource.
+async fn held(desk: &Desk<Gated>, arrivals: &Receiver<usize>, open: &Sender<()>) -> Owner {
+    let holder = desk.submit(register(1));
+    assert_eq!(arrivals.recv().expect("at the gate"), 2);
+    open.send(()).expect("the desk waits");
+    let claim = holder.await.expect("served").expect("granted").claim;
+    Owner { claim: claim.id, key: claim.key }
+}
+
+/// Somebody else wants what this one has.
+fn after(owner: Owner) -> Command {
+    let mut command = register(owner.key.0[0]);
+    if let Command::Register(registration) = &mut command {
+        registration.key = KeyHash([200; 16]);
+    }
+    command
 }
 
 #[tokio::test]

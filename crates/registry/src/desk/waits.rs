@@ -52,6 +52,11 @@ impl Waits {
         Some(wait)
     }
 
+    /// Whether somebody waits for this claim.
+    pub(super) fn has(&self, claim: ClaimId) -> bool {
+        self.by_claim.contains_key(&claim)
+    }
+
     /// The claimant with this ticket has gone.
     pub(super) fn remove_ticket(&mut self, ticket: Ticket) -> Option<Wait> {
         let claim = *self.by_ticket.get(&ticket)?;

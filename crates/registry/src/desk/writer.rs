@@ -7,6 +7,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use claims::clock::TICK;
+use claims::engine::foresee;
 use claims::{ClaimId, Command, Event, Owner, Refusal, Span, Standing};
 
 use super::books::Books;
@@ -24,6 +25,10 @@ use crate::store::Answer;
 /// moment would have less than it believes. So much is within the margin of every lease of 20 ms and
 /// more, and longer than it takes to fill a batch.
 const LATE_MAX: Span = Span::from_millis(1);
+
+/// How many requests are foreseen at a time. Much more, and what was fetched for the last is gone again
+/// when its turn comes.
+const FORESEEN_MAX: usize = 64;
 
 /// A look at the books and at what happened lately.
 pub(super) type Look<B> = Box<dyn FnOnce(&B, &Recent, &Commits) + Send>;
@@ -52,6 +57,14 @@ pub(super) enum Request<B: Books> {
 }
 
 impl<B: Books> Request<B> {
+    /// What is to be decided, if something is.
+    fn command(&self) -> Option<&Command> {
+        match self {
+            Self::Submit { command, .. } | Self::SubmitAndWait { command, .. } => Some(command),
+            Self::Gone(_) | Self::Look(_) | Self::Sweep(_) | Self::Done(_) | Self::Close => None,
+        }
+    }
+
     /// A renewal comes long before its deadline. Whoever hung up waits for nothing.
     pub(super) fn urgency(&self) -> Urgency {
         match self {
@@ -75,6 +88,8 @@ pub(super) struct Writer<B: Books> {
     pub(super) inbox: Arc<Inbox<Request<B>>>,
     /// Requests taken from the inbox and not begun.
     pub(super) taken: VecDeque<Request<B>>,
+    /// How many of them the engine has been told of.
+    pub(super) foreseen: usize,
     pub(super) chores: Sender<B::Chore>,
     pub(super) recent: Recent,
     pub(super) commits: Commits,
@@ -94,16 +109,28 @@ impl<B: Books> Writer<B> {
                 let pause = self.pause();
                 self.inbox.take(&mut self.taken, pause);
             }
-            self.round()?;
+            let reading = self.begin()?;
+            self.keep_open(reading)?;
+            self.finish(reading)?;
         }
         self.books.close()
     }
 
-    /// Does everything that was asked or is due by now.
+    /// Does everything that was asked or is due by now, and waits for nobody.
+    #[cfg(all(feature = "etcd", feature = "object", feature = "sql"))]
     pub(super) fn round(&mut self) -> Result<(), Fatal> {
+        let reading = self.begin()?;
+        self.finish(reading)
+    }
+
+    fn begin(&mut self) -> Result<Reading, Fatal> {
         let reading = self.clocks.read();
         self.books.tick(reading);
         self.take_all(reading)?;
+        Ok(reading)
+    }
+
+    fn finish(&mut self, reading: Reading) -> Result<(), Fatal> {
         self.end_waits(reading);
         if self.books.state().next_due().is_some_and(|due| due <= self.books.now()) {
             self.books.sweep();
@@ -132,8 +159,10 @@ impl<B: Books> Writer<B> {
 
     fn take_all(&mut self, reading: Reading) -> Result<(), Fatal> {
         while !self.books.wants_commit() {
+            self.foresee();
             match self.taken.pop_front() {
                 Some(request) => {
+                    self.foreseen = self.foreseen.saturating_sub(1);
                     let waits = self.books.waits_for_chore();
                     self.take(request, reading)?;
                     if waits && self.is_late(reading) {
@@ -149,6 +178,49 @@ impl<B: Books> Writer<B> {
             }
         }
         Ok(())
+    }
+
+    /// Whoever joins a queue and waits hears nothing before its turn, so nobody waits for that to be
+    /// durable. It shares the sync of what comes next, most likely the release it waits for, instead
+    /// of making that wait behind a sync of its own.
+    fn keep_open(&mut self, reading: Reading) -> Result<(), Fatal> {
+        while self.nobody_listens() {
+            let over = reading.boot.as_micros() + LATE_MAX.as_micros();
+            let left = over.saturating_sub(self.clocks.read().boot.as_micros());
+            let left = Duration::from_micros(left).min(self.pause());
+            if left.is_zero() {
+                break;
+            }
+            self.inbox.take(&mut self.taken, left);
+            if self.is_late(reading) {
+                break;
+            }
+            self.take_all(reading)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something happened, and nobody waits to be told of it.
+    fn nobody_listens(&self) -> bool {
+        let pending = self.books.pending();
+        let is_heard = |event| ends_a_wait(event).is_some_and(|claim| self.waits.has(claim));
+        self.answers.is_empty()
+            && self.looks.is_empty()
+            && self.taken.is_empty()
+            && !self.closing
+            && !self.books.wants_commit()
+            && !pending.is_empty()
+            && !pending.iter().any(is_heard)
+    }
+
+    /// Tells the engine what comes next, some requests at a time: what it needs for all of them comes
+    /// from far memory in little more time than for one.
+    fn foresee(&mut self) {
+        if self.foreseen == 0 && self.taken.len() > 1 {
+            self.foreseen = self.taken.len().min(FORESEEN_MAX);
+            let next = self.taken.range(..self.foreseen);
+            foresee(self.books.state(), next.filter_map(Request::command));
+        }
     }
 
     /// Whether what is taken now belongs into a batch of its own.

@@ -4,12 +4,13 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use claims::Span;
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
+use super::direct::Tail;
 use super::medium::{Medium, MediumFile};
 use crate::error::StoreError;
 
@@ -26,7 +27,20 @@ pub struct Directory {
 
 /// A file in a [`Directory`].
 #[derive(Debug, Clone)]
-pub struct DirectoryFile(Arc<File>);
+pub struct DirectoryFile {
+    file: Arc<File>,
+    tail: Arc<Mutex<Tail>>,
+}
+
+impl DirectoryFile {
+    fn of(file: File) -> Self {
+        Self { file: Arc::new(file), tail: Arc::default() }
+    }
+
+    fn tail(&self) -> MutexGuard<'_, Tail> {
+        self.tail.lock().expect("writing does not panic")
+    }
+}
 
 impl Directory {
     /// Takes the directory for this process; makes it, for this user only, if it is not there.
@@ -94,7 +108,7 @@ impl Medium for Directory {
     }
 
     fn create(&self, name: &str, len: u64) -> io::Result<DirectoryFile> {
-        let mut file = private().create(true).truncate(true).open(self.at(name))?;
+        let mut file = private().read(true).create(true).truncate(true).open(self.at(name))?;
         // Real zeros, not a hole or an unwritten extent: those would change metadata when used.
         let zeros = vec![0; 1 << 20];
         let mut left = len;
@@ -103,11 +117,11 @@ impl Medium for Directory {
             file.write_all(&zeros[..piece as usize])?;
             left -= piece;
         }
-        Ok(DirectoryFile(Arc::new(file)))
+        Ok(DirectoryFile::of(file))
     }
 
     fn open(&self, name: &str) -> io::Result<DirectoryFile> {
-        Ok(DirectoryFile(Arc::new(private().open(self.at(name))?)))
+        Ok(DirectoryFile::of(private().read(true).open(self.at(name))?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -134,11 +148,16 @@ impl Medium for Directory {
 
 impl MediumFile for DirectoryFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all_at(bytes, offset)
+        self.tail().forget(&self.file)?;
+        self.file.write_all_at(bytes, offset)
+    }
+
+    fn append_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.tail().append(&self.file, offset, bytes)
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 
     fn sync_timed(&self) -> io::Result<Option<Span>> {

@@ -9,6 +9,15 @@ use super::frame::{FrameBuffer, Header, Salt};
 use super::medium::{Medium, MediumFile};
 use super::segment::{SEGMENT_HEADER, Segment};
 
+/// When what is written is made durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sync {
+    /// Before anything else is done.
+    AtOnce,
+    /// Some time.
+    Later,
+}
+
 /// The end of the log.
 pub(super) struct Journal<F> {
     pub(super) salt: Salt,
@@ -44,6 +53,7 @@ impl<F: MediumFile> Journal<F> {
         frame: &mut FrameBuffer,
         mut header: Header,
         events: usize,
+        then: Sync,
     ) -> io::Result<()> {
         if self.offset + frame.len() as u64 > self.current.bytes {
             self.rotate()?;
@@ -52,7 +62,10 @@ impl<F: MediumFile> Journal<F> {
         header.durable = self.durable;
         header.position = self.position;
         let bytes = frame.seal(header, &self.salt);
-        self.current.file.write_at(self.offset, bytes)?;
+        match then {
+            Sync::AtOnce => self.current.file.append_at(self.offset, bytes)?,
+            Sync::Later => self.current.file.write_at(self.offset, bytes)?,
+        }
         self.offset += bytes.len() as u64;
         self.since_snapshot += bytes.len() as u64;
         self.sequence += 1;

@@ -15,7 +15,7 @@ use super::begin::{begin, restored};
 use super::chore::ChoreKind;
 use super::frame::{FrameBuffer, Header};
 use super::identity;
-use super::journal::JournalOn;
+use super::journal::{JournalOn, Sync};
 use super::medium::Medium;
 use super::options::{Durability, Options};
 use super::recovery::{Recovered, recover};
@@ -251,8 +251,9 @@ impl<M: Medium> Ledger<M> {
                 epoch: self.state.counters().epoch.number(),
                 stamp: self.stamp,
             };
+            let then = self.when_to_sync();
             self.journal
-                .append(&mut self.frame, header, self.batch.events.len())
+                .append(&mut self.frame, header, self.batch.events.len(), then)
                 .map_err(|source| Fatal { doing: "writing the log", source })?;
             self.frame.clear();
             self.written = self.stamp;
@@ -265,6 +266,11 @@ impl<M: Medium> Ledger<M> {
     fn owes_a_mark(&self) -> bool {
         let every = self.written.at.since(self.opened_at).max(TICK).min(MARK_EVERY);
         self.state.tally().graced > 0 && self.stamp.at.since(self.written.at) >= every
+    }
+
+    /// What happened since the last commit.
+    pub fn pending(&self) -> &[Event] {
+        &self.pending
     }
 
     /// How long a sync may wait, if one is owed.
@@ -283,12 +289,19 @@ impl<M: Medium> Ledger<M> {
         self.sync_now()
     }
 
+    /// What is not synced at once may stay in the system's cache, where a planted bug can lose it.
+    fn when_to_sync(&self) -> Sync {
+        let planted = self.options.planted;
+        let careless = planted.is(Bug::AnswerBeforeSync) || planted.is(Bug::NeverSynced);
+        match self.options.durability {
+            Durability::Sync if !careless => Sync::AtOnce,
+            Durability::Sync | Durability::Interval(_) | Durability::None => Sync::Later,
+        }
+    }
+
     fn sync(&mut self) -> Result<(), Fatal> {
         let due = match self.options.durability {
-            Durability::Sync => {
-                let planted = self.options.planted;
-                !planted.is(Bug::AnswerBeforeSync) && !planted.is(Bug::NeverSynced)
-            }
+            Durability::Sync => self.when_to_sync() == Sync::AtOnce,
             Durability::Interval(every) => {
                 self.stamp.at.since(self.synced_at).as_micros() >= every.as_micros() as u64
             }

@@ -35,6 +35,11 @@ pub trait Medium: Clone {
 pub trait MediumFile: Clone {
     /// Writes all of `bytes` at `offset`, growing the file if it must. Not durable yet.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Writes like [`MediumFile::write_at`] at the end of what the file has: behind it, to the end of
+    /// the block, are only zeros. For records that are synced at once.
+    fn append_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.write_at(offset, bytes)
+    }
     /// Makes everything written to this file durable. After an error nothing is known about any of
     /// it, and asking again would prove nothing.
     fn sync(&self) -> io::Result<()>;

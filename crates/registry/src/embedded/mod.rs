@@ -12,6 +12,7 @@
 mod begin;
 mod chore;
 mod chores;
+mod direct;
 mod directory;
 mod frame;
 mod identity;

@@ -1,5 +1,6 @@
 //! Opening an embedded store for everybody.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::{Directory, Fatal, Ledger, Options};
@@ -22,6 +23,7 @@ pub fn open(path: &Path, options: Options) -> Result<impl Store + 'static, Store
 
 fn stop(fatal: Fatal) -> ! {
     tracing::error!(%fatal, "stopping");
-    eprintln!("tenure: {fatal}");
+    // Whoever reads the error stream may be gone, or its disk may be the full one: the status says it.
+    let _ = writeln!(io::stderr(), "tenure: {fatal}");
     std::process::exit(EXIT_DISK_FAILED)
 }

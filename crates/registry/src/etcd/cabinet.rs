@@ -201,6 +201,7 @@ fn content(got: &GetResponse) -> Content<i64> {
 impl Cabinet for Etcd {
     type Version = i64;
     const SEVERAL: bool = true;
+    const SEQUENCES_MAX: u64 = 1 << (53 - DRAWN);
     const ENDED_MAX: usize = 4;
     const BYTES_MAX: usize = 1024 * 1024;
     const GUESSES: bool = true;

@@ -97,6 +97,7 @@ impl Bucket {
 impl Cabinet for Bucket {
     type Version = UpdateVersion;
     const SEVERAL: bool = false;
+    const SEQUENCES_MAX: u64 = tags::SEQUENCES_MAX;
     const BYTES_MAX: usize = 1024 * 1024;
     const GUESSES: bool = false;
     const FOLLOWS: bool = false;

@@ -115,6 +115,7 @@ fn replace(
 impl Cabinet for Directory {
     type Version = Version;
     const SEVERAL: bool = false;
+    const SEQUENCES_MAX: u64 = tags::SEQUENCES_MAX;
     const BYTES_MAX: usize = 1024 * 1024;
     const GUESSES: bool = true;
     const FOLLOWS: bool = false;

@@ -10,6 +10,8 @@ use crate::swap::cabinet::Key;
 /// Twenty bits: a million objects at most, however many names there ever are. What is left below
 /// 2^53 counts eight billion claims.
 const BITS: u32 = 20;
+/// How many claims can be counted.
+pub(super) const SEQUENCES_MAX: u64 = 1 << (53 - BITS);
 
 pub(super) fn drawer(name: &Name) -> Key {
     let hash = blake3::hash(name.as_str().as_bytes());

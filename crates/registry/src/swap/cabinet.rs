@@ -24,6 +24,8 @@ pub(crate) trait Cabinet: Send + Sync + Sized + 'static {
 
     /// Whether several drawers can be swapped at one moment.
     const SEVERAL: bool;
+    /// How many claims can be told apart by their places in the order of all.
+    const SEQUENCES_MAX: u64;
     /// How many claims that are over a drawer remembers: each swap writes them again.
     const ENDED_MAX: usize = 16;
     /// The most a drawer may take.

@@ -131,7 +131,8 @@ impl<C: Cabinet> Core<C> {
                     }
                 }
             }
-            News::Changed { key, content, position } => match parsed(&key, content) {
+            News::Changed { key, content, position } => match parsed(&*self.cabinet, &key, content)
+            {
                 Ok((version, drawer)) => {
                     let mut chronicle = self.chronicle();
                     chronicle.push(&drawer.happened, stamp, Some(position));
@@ -157,7 +158,7 @@ impl<C: Cabinet> Core<C> {
             let contents = self.cabinet.read(keys).await?;
             let stamp = self.timeline.now();
             for (key, content) in keys.iter().zip(contents) {
-                let (version, drawer) = parsed(key, content)?;
+                let (version, drawer) = parsed(&*self.cabinet, key, content)?;
                 self.note(key, version, drawer, stamp, Source::Hearsay);
             }
         }

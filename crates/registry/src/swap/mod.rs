@@ -20,6 +20,7 @@ mod follow;
 mod look;
 mod open;
 mod run;
+mod sense;
 mod slots;
 #[cfg(all(test, feature = "object"))]
 mod tests;

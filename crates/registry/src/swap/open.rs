@@ -74,7 +74,7 @@ impl<C: Cabinet> Core<C> {
         fresh: &mut Fresh,
     ) -> Result<(), StoreError> {
         for (key, content) in contents {
-            let (version, drawer) = parsed(&key, content)?;
+            let (version, drawer) = parsed(&*self.cabinet, &key, content)?;
             self.note(&key, version, drawer, stamp, Source::Read);
             fresh.read.insert(key);
         }

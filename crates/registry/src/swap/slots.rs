@@ -183,12 +183,16 @@ impl<V: Clone + PartialEq> Slots<V> {
 }
 
 /// The version and the drawer of a content.
-pub(crate) fn parsed<V>(
+pub(crate) fn parsed<C: Cabinet>(
+    cabinet: &C,
     key: &Key,
-    content: Content<V>,
-) -> Result<(Option<V>, Arc<Drawer>), StoreError> {
+    content: Content<C::Version>,
+) -> Result<(Option<C::Version>, Arc<Drawer>), StoreError> {
     match content {
-        Some((version, bytes)) => Ok((Some(version), Arc::new(Drawer::read(key, &bytes)?))),
+        Some((version, bytes)) => {
+            let drawer = Drawer::read(key, &bytes)?.checked(key, cabinet)?;
+            Ok((Some(version), Arc::new(drawer)))
+        }
         None => Ok((None, Arc::default())),
     }
 }

@@ -12,6 +12,7 @@ use object_store::memory::InMemory;
 
 use super::Swap;
 use super::cabinet::{Cabinet, Content, Exchange, Key, Swapped};
+use super::drawer::Drawer;
 use crate::error::StoreError;
 use crate::object::bucket::Bucket;
 use crate::store::{Filter, Page, Store};
@@ -32,6 +33,7 @@ impl Unreliable {
 impl Cabinet for Unreliable {
     type Version = <Bucket as Cabinet>::Version;
     const SEVERAL: bool = false;
+    const SEQUENCES_MAX: u64 = Bucket::SEQUENCES_MAX;
     const BYTES_MAX: usize = 256 * 1024;
     const GUESSES: bool = false;
     const FOLLOWS: bool = false;
@@ -150,4 +152,55 @@ async fn record_that_is_full_refuses_who_comes_and_serves_who_is_there() {
     assert_eq!(holder.claim.status(), Status::Active);
     let late = register(99).await.expect("served").expect("there is room again");
     assert_eq!(late.claim.status(), Status::Waiting);
+}
+
+type Damage = fn(&mut Drawer);
+
+/// A checksum says that a record is as it was written, not that it can be true.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn record_that_is_whole_but_says_what_cannot_be_is_refused_by_name() {
+    let objects = Arc::new(InMemory::new());
+    let bucket = || Bucket::new(objects.clone(), "x".into(), "memory".into());
+    let over = |bucket| Swap::over(bucket, Rules::default(), 1_000, Epoch::default());
+    over(bucket()).submit(Command::Register(wish(1, 0))).await.expect("served").expect("granted");
+    let cabinet = bucket();
+    let key = cabinet.drawer(&Name::new("r").expect("a name"));
+    let mut contents = cabinet.read(std::slice::from_ref(&key)).await.expect("it is there");
+    let (_, sound) = contents.pop().flatten().expect("it was written");
+    let sound = Drawer::read(&key, &sound).expect("it is sound");
+    let damages: [(&str, Damage); 7] = [
+        ("nothing", |_| {}),
+        ("a claim twice", |drawer| drawer.claims.push(drawer.claims[0].clone())),
+        ("a fence that was not given out", |drawer| drawer.next_fence = 0),
+        ("a claim that was not given out", |drawer| drawer.sequence = 0),
+        ("a counter at its end", |drawer| drawer.sequence = u64::MAX),
+        ("too many swaps", |drawer| drawer.swaps = u64::MAX),
+        ("a guest where there are none", |drawer| {
+            drawer.guests.push((ClaimId(7), "00000".to_owned()));
+        }),
+    ];
+    for (what, damage) in damages {
+        let mut drawer = sound.clone();
+        damage(&mut drawer);
+        let path = object_store::path::Path::from(format!("x/{key}"));
+        let put = object_store::ObjectStoreExt::put(&*objects, &path, drawer.write().into());
+        put.await.expect("it is kept");
+        // Read by a process that has not seen it before.
+        let told = over(bucket()).submit(Command::Register(wish(2, 0))).await;
+        match told {
+            Ok(answer) => {
+                assert_eq!(what, "nothing");
+                assert_eq!(answer.expect("it waits").claim.status(), Status::Waiting);
+            }
+            Err(StoreError::Corrupt(why)) => {
+                assert!(why.contains(&*key) && why.contains("cannot be"), "{what}: {why}");
+                assert_ne!(what, "nothing", "{why}");
+            }
+            Err(error) => panic!("{what}: {error}"),
+        }
+    }
+    // A claim of another drawer.
+    let other = cabinet.drawer(&Name::new("elsewhere").expect("a name"));
+    let error = sound.checked(&other, &cabinet).expect_err("it belongs elsewhere");
+    assert!(error.to_string().contains(&*other), "{error}");
 }

@@ -200,7 +200,7 @@ impl<C: Cabinet> Core<C> {
         let stamp = self.timeline.now();
         if let Ok(mut contents) = self.cabinet.read(std::slice::from_ref(key)).await
             && let Some(content) = contents.pop()
-            && let Ok((version, drawer)) = parsed(key, content)
+            && let Ok((version, drawer)) = parsed(&*self.cabinet, key, content)
         {
             self.note(key, version, drawer, stamp, Source::Hearsay);
         }

@@ -258,7 +258,14 @@ async fn broken_connections_are_no_ones_loss() {
     }
     breaks.abort();
     let of = Filter { resource: Some(name("broken")), ..Filter::default() };
-    let made = store.claims(of, Page::first(1_000)).await.unwrap();
+    // The last connection that was broken may be the one that this look is given.
+    let made = loop {
+        match store.claims(of.clone(), Page::first(1_000)).await {
+            Ok(made) => break made,
+            Err(StoreError::Corrupt(why)) => panic!("{why}"),
+            Err(_) => {}
+        }
+    };
     assert_eq!(made.len(), 45, "a registration that was sent again is one claim");
 }
 

@@ -28,13 +28,32 @@ impl Arena {
         Self { directory: tempfile::tempdir().unwrap(), contenders: Vec::new() }
     }
 
-    /// Lets processes in that take turns: `before` is what their command lines begin with.
-    pub(crate) fn let_in(&mut self, url: &str, rounds: usize, before: &[&str]) {
-        let mut line: Vec<&str> = before.to_vec();
-        let program = std::env::current_exe().unwrap().display().to_string();
-        line.extend([program.as_str(), "--ignored", "--exact", "arena::contender", "--nocapture"]);
-        let contender = Command::new(line[0])
-            .args(&line[1..])
+    /// Lets a process in that takes turns.
+    pub(crate) fn let_in(&mut self, url: &str, rounds: usize) {
+        self.start(url, rounds, &[]);
+    }
+
+    /// Lets one in whose clock on the wall is wrong by an offset of libfaketime.
+    ///
+    /// By the library alone: its program leaves semaphores behind if it is killed, and ends at once
+    /// when its process number comes again.
+    pub(crate) fn let_in_with_clock(&mut self, url: &str, rounds: usize, offset: &str) {
+        let library = faketime();
+        let library = library.to_str().unwrap();
+        let clock = [
+            ("LD_PRELOAD", library),
+            ("FAKETIME", offset),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+            ("TENURE_TEST_CLOCK", offset),
+        ];
+        self.start(url, rounds, &clock);
+    }
+
+    fn start(&mut self, url: &str, rounds: usize, variables: &[(&str, &str)]) {
+        let contender = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "arena::contender", "--nocapture"])
+            .envs(variables.iter().copied())
+            .env("TENURE_TEST_BEGUN", wall_clock().to_string())
             .env("TENURE_TEST_URL", url)
             .env("TENURE_TEST_ARENA", self.directory.path())
             .env("TENURE_TEST_ROUNDS", rounds.to_string())
@@ -84,6 +103,12 @@ impl Drop for Arena {
 #[ignore = "started by the tests of failures"]
 async fn contender() {
     let variable = |name| std::env::var(name).unwrap();
+    let begun: i64 = variable("TENURE_TEST_BEGUN").parse().unwrap();
+    let wrong_by: i64 = std::env::var("TENURE_TEST_CLOCK").map_or(0, |secs| secs.parse().unwrap());
+    assert!(
+        (wall_clock() - begun - wrong_by).abs() < 1_800,
+        "its clock is as wrong as it should be"
+    );
     let arena = PathBuf::from(variable("TENURE_TEST_ARENA"));
     let store = open(&variable("TENURE_TEST_URL")).await;
     for _ in 0..variable("TENURE_TEST_ROUNDS").parse().unwrap() {
@@ -91,6 +116,18 @@ async fn contender() {
         be_inside(&arena, fence);
         give_back(&*store, owner).await;
     }
+}
+
+/// The library that bends the wall clock of a process.
+fn faketime() -> PathBuf {
+    let places = std::fs::read_dir("/usr/lib").unwrap().map(|entry| entry.unwrap().path());
+    let mut found = places.map(|place| place.join("faketime/libfaketimeMT.so.1"));
+    found.find(|path| path.exists()).expect("libfaketime is installed: .ci/install does it")
+}
+
+fn wall_clock() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    i64::try_from(now.as_secs()).unwrap()
 }
 
 /// Nobody has taken it away; but who has to ask again may find it over and forgotten.

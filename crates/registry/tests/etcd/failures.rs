@@ -15,7 +15,7 @@ fn members_that_are_killed_let_nobody_in_twice() {
     let (processes, rounds) = (3, 60);
     let mut arena = Arena::new();
     for _ in 0..processes {
-        arena.let_in(&cluster.url("killed"), rounds, &[]);
+        arena.let_in(&cluster.url("killed"), rounds);
     }
     for nth in 0..3 {
         arena.wait_for((nth + 1) * processes * rounds / 5);
@@ -36,7 +36,7 @@ fn members_that_are_cut_off_let_nobody_in_twice() {
     let (processes, rounds) = (3, 60);
     let mut arena = Arena::new();
     for _ in 0..processes {
-        arena.let_in(&cluster.url("cut"), rounds, &[]);
+        arena.let_in(&cluster.url("cut"), rounds);
     }
     for nth in 0..3 {
         arena.wait_for((nth + 1) * processes * rounds / 5);
@@ -54,9 +54,9 @@ fn clocks_an_hour_apart_expire_nobody_and_let_nobody_in_twice() {
     let (processes, rounds) = (3, 25);
     let url = cluster::shared().url("clocks");
     let mut arena = Arena::new();
-    arena.let_in(&url, rounds, &[]);
-    arena.let_in(&url, rounds, &["faketime", "-f", "+1h"]);
-    arena.let_in(&url, rounds, &["faketime", "-f", "-1h"]);
+    arena.let_in(&url, rounds);
+    arena.let_in_with_clock(&url, rounds, "+3600");
+    arena.let_in_with_clock(&url, rounds, "-3600");
     arena.everybody_was_alone(processes * rounds);
 }
 

@@ -26,6 +26,7 @@ use hyper::HeaderMap;
 use crate::asked::Asked;
 use crate::audit::Act;
 use crate::server::{Server, unavailable};
+use crate::threads;
 
 /// Runs a command; if it has patience, waits with it until the claim is granted.
 pub(crate) async fn submit(
@@ -38,7 +39,7 @@ pub(crate) async fn submit(
     let _asking = asked.enter(&command);
     let answer = match patience {
         Some(patience) if !server.is_closing() => wait(server, command, patience).await?,
-        _ => server.bell.wait_for(server.store.submit(command)).await.map_err(unavailable)?,
+        _ => threads::bell().wait_for(server.store.submit(command)).await.map_err(unavailable)?,
     };
     answer.map_err(|refusal| {
         server.metrics.refused(&refusal);
@@ -57,9 +58,10 @@ async fn wait(
 ) -> Result<registry::Answer, Problem> {
     let again = matches!(command, Command::Register(_)).then(|| command.clone());
     let granted = server.store.submit_and_wait(command, patience);
+    let bell = threads::bell();
     tokio::select! {
         biased;
-        answer = server.bell.wait_for(granted) => answer.map_err(unavailable),
+        answer = bell.wait_for(granted) => answer.map_err(unavailable),
         () = server.closing() => match again {
             // The claim is made: its owner has to be told where it is, or nobody could end it.
             Some(command) => server.store.submit(command).await.map_err(unavailable),

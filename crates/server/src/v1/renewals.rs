@@ -13,6 +13,7 @@ use crate::asked::Asked;
 use crate::audit::Asking;
 use crate::keys::hash_of;
 use crate::server::unavailable;
+use crate::threads;
 
 /// One renewal: an address (or the end of one), and a ttl if it is not that of the others.
 #[derive(Deserialize)]
@@ -56,7 +57,7 @@ pub(crate) async fn renew_many(asked: &Asked<'_>, body: &[u8]) -> Result<Answer,
         }
         let answer = match renewal {
             Ok(renewal) => {
-                let answer = asked.server.bell.wait_for(renewal.answer).await;
+                let answer = threads::bell().wait_for(renewal.answer).await;
                 told(asked, renewal.owner, answer, &mut body)
             }
             Err(problem) => Err(problem),

@@ -11,6 +11,7 @@ use crate::faults::Choice;
 use crate::gauge::Gauge;
 use crate::progress::Progress;
 use crate::report::Report;
+use crate::worker::Holds;
 use crate::world::Plan;
 use crate::{run, stores};
 
@@ -51,6 +52,9 @@ pub(super) struct Work {
     /// How long leases last, in milliseconds.
     #[arg(long, default_value_t = 2_000)]
     ttl_ms: u64,
+    /// How long workers hold.
+    #[arg(long, default_value = "mixed")]
+    holds: Holds,
     #[command(flatten)]
     pub(super) place: Place,
 }
@@ -97,6 +101,7 @@ impl Work {
             workers: self.workers,
             resources: self.resources,
             ttl: Duration::from_millis(self.ttl_ms),
+            holds: self.holds,
             flags,
         };
         let terms = Terms { ended_max: self.store.ended_max(ended_max), ..Terms::default() };
@@ -107,12 +112,13 @@ impl Work {
 
     /// The words that say the same again.
     pub(super) fn again(&self, seed: u64) -> String {
-        let Self { store, faults, workers, resources, ttl_ms, place, .. } = self;
+        let Self { store, faults, workers, resources, ttl_ms, holds, place, .. } = self;
         format!(
             " --store {} --seed {seed} --faults {} --workers {workers} --resources {resources} \
-             --ttl-ms {ttl_ms}{}",
+             --ttl-ms {ttl_ms} --holds {}{}",
             name(store),
             faults.join(","),
+            name(holds),
             place.again(),
         )
     }

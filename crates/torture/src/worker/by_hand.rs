@@ -19,6 +19,12 @@ const WAIT: u64 = 1;
 /// A server that is well answers sooner.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 
+/// What a line of the log begins with that says what must not be.
+pub(crate) const FOUND: &str = "FOUND:";
+
+/// Where the data of a claim has the name of the wish that it was made for.
+pub(crate) const MARK: &str = "wish";
+
 struct Hands {
     shift: Shift,
     line: Line,
@@ -48,7 +54,7 @@ impl Hands {
     fn acquire(&mut self, wish: &Wish) -> Option<Lease> {
         let begin = now();
         self.shift.write_acquire(wish, begin, None, Acquired::Unknown);
-        let mut place = Place { path: None, placed: None };
+        let mut place = Place { path: None, placed: None, unheard: false };
         let (outcome, lease) = self.queue(wish, &mut place);
         self.shift.write_acquire(wish, begin, place.placed, outcome);
         lease
@@ -75,17 +81,45 @@ impl Hands {
                 }
             };
             let Some(answer) = answer else {
+                place.unheard = true;
                 self.shift.pause(100);
                 continue;
             };
             match answer.status {
-                200 | 201 => return granted(place, &answer, asked),
-                202 | 409 => place.learn(&answer),
+                200 | 201 => {
+                    self.was_asked(place, &answer, asked);
+                    return granted(place, &answer, asked);
+                }
+                202 | 409 => {
+                    place.learn(&answer);
+                    // At times it is not there for a moment, as clients that poll are not.
+                    if self.shift.dice.bool() {
+                        self.shift.pause(300);
+                    }
+                }
                 507 if place.path.is_none() => return (Acquired::Refused, None),
                 // The claim is over: it was passed over for too long, or began and ended unheard.
                 400 | 404 | 410 => return (Acquired::Unknown, None),
-                _ => self.shift.pause(100),
+                _ => {
+                    // A store that is not available may have done it all the same.
+                    place.unheard = true;
+                    self.shift.pause(100);
+                }
             }
+        }
+    }
+
+    /// Whoever becomes a holder does so in answer to its own question: so its lease is as long as
+    /// when it asked. Not if an answer was lost: that one may have been the grant.
+    fn was_asked(&self, place: &Place, answer: &Answer, asked: Nanos) {
+        let (Some(left), false) = (answer.body["ttl"].as_f64(), place.unheard) else { return };
+        let (ttl, since) = (self.shift.ttl.as_secs_f64(), (now() - asked) as f64 / SECOND as f64);
+        if left < ttl * (1.0 - MARGIN) - since {
+            let claim = place.path.as_ref().and_then(|path| number(path)).unwrap_or_default();
+            eprintln!(
+                "{FOUND} claim {claim} became a holder behind its back: {left} s are left of \
+                 {ttl} s, {since} s after it asked"
+            );
         }
     }
 
@@ -93,8 +127,11 @@ impl Hands {
         let (names, ttl) = (wish.resources.join("\",\""), self.shift.ttl.as_secs_f64());
         let limit =
             wish.limit.map_or(r#""shared":true"#.into(), |limit| format!(r#""limit":{limit}"#));
-        let key = tenure::Key::random();
-        format!(r#"{{"resources":["{names}"],"ttl":{ttl},{limit},"key":"{}"}}"#, key.reveal())
+        let (key, mark) = (tenure::Key::random(), self.shift.mark());
+        format!(
+            r#"{{"resources":["{names}"],"ttl":{ttl},{limit},"key":"{}","user_data":{{"{MARK}":"{mark}"}}}}"#,
+            key.reveal()
+        )
     }
 
     fn hold(&mut self, wish: &Wish, lease: &mut Lease) {
@@ -160,6 +197,8 @@ struct Place {
     path: Option<String>,
     /// Since when it knows that it stands in line.
     placed: Option<Nanos>,
+    /// Whether an answer was lost: nobody knows what it said.
+    unheard: bool,
 }
 
 impl Place {

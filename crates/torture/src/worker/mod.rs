@@ -16,8 +16,8 @@ use clap::{Args, ValueEnum};
 use fastrand::Rng;
 use torture::history::{Acquired, Entry, Nanos, Told, What};
 
-pub(crate) use self::by_hand::look;
-pub(crate) use self::wish::Wish;
+pub(crate) use self::by_hand::{FOUND, MARK, look};
+pub(crate) use self::wish::{Holds, Wish};
 use crate::clock::now;
 use crate::record::{self, Record};
 use crate::witness::Hand;
@@ -55,6 +55,8 @@ pub(crate) struct Worker {
     #[arg(long)]
     pub(crate) ttl_ms: u64,
     #[arg(long)]
+    pub(crate) holds: Holds,
+    #[arg(long)]
     pub(crate) tenure: PathBuf,
 }
 
@@ -65,6 +67,8 @@ impl Worker {
             client: self.client,
             ttl: Duration::from_millis(self.ttl_ms),
             resources: self.resources,
+            holds: self.holds,
+            wishes: 0,
             record,
             hand: Hand::of(&self.witness),
             dice: Rng::with_seed(self.seed),
@@ -93,6 +97,9 @@ struct Shift {
     client: u32,
     ttl: Duration,
     resources: u32,
+    holds: Holds,
+    /// How many it has had.
+    wishes: u64,
     record: Record,
     hand: Hand,
     dice: Rng,
@@ -105,7 +112,8 @@ impl Shift {
     }
 
     fn wish(&mut self) -> Wish {
-        Wish::draw(&mut self.dice, self.resources, self.ttl)
+        self.wishes += 1;
+        Wish::draw(&mut self.dice, self.resources, self.ttl, self.holds)
     }
 
     /// What is done with several resources at once is written down for each.
@@ -158,6 +166,11 @@ impl Shift {
         for resource in &wish.resources {
             self.hand.touch(self.client, fence, resource);
         }
+    }
+
+    /// A name of its present wish that nobody else has: whatever is made for it carries it.
+    fn mark(&self) -> String {
+        format!("{}-{}", self.client, self.wishes)
     }
 
     fn pause(&mut self, ms_max: u64) {

@@ -2,7 +2,19 @@
 
 use std::time::Duration;
 
+use clap::ValueEnum;
 use fastrand::Rng;
+
+/// How long workers hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Holds {
+    /// Mostly short, so that much is handed over; at times longer than a lease, so that it is
+    /// renewed.
+    #[default]
+    Mixed,
+    /// For several leases: whoever is cut off meanwhile has to notice it.
+    Long,
+}
 
 /// One round of work.
 pub(crate) struct Wish {
@@ -27,17 +39,16 @@ pub(crate) enum Ending {
 }
 
 impl Wish {
-    pub(crate) fn draw(dice: &mut Rng, resources: u32, ttl: Duration) -> Self {
+    pub(crate) fn draw(dice: &mut Rng, resources: u32, ttl: Duration, holds: Holds) -> Self {
         let limit = match dice.u32(0..10) {
             0 => None,
             1 => Some(2),
             _ => Some(1),
         };
-        // Mostly short, so that much is handed over; at times longer than a lease, so that it is
-        // renewed.
-        let hold = match dice.u32(0..20) {
-            0 => ttl.mul_f64(dice.f64() * 2.5),
-            _ => ttl.mul_f64(dice.f64() * 0.04),
+        let hold = match (holds, dice.u32(0..20)) {
+            (Holds::Long, _) => ttl.mul_f64(2.0 + dice.f64() * 3.0),
+            (Holds::Mixed, 0) => ttl.mul_f64(dice.f64() * 2.5),
+            (Holds::Mixed, _) => ttl.mul_f64(dice.f64() * 0.04),
         };
         let count = if dice.u32(0..6) == 0 { 2 } else { 1 };
         let names = dice.choose_multiple(0..resources, count).into_iter();

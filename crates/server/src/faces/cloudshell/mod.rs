@@ -58,6 +58,7 @@ use crate::audit::{Act, Denied, Origin};
 use crate::body;
 use crate::gate;
 use crate::server::Server;
+use crate::threads;
 
 /// Where the calls are.
 const PATH: &str = "/ResourceManagerApiService/";
@@ -127,7 +128,8 @@ impl Face {
     /// Whether this may come in at all. Clients read the words of an answer only if its status is
     /// 200; what is sent away here does not come from one.
     fn admit(&self, origin: Origin, head: &Parts, method: &str) -> Result<(), No> {
-        let admitted = gate::host(&self.server.config, &head.uri, &head.headers)
+        let admitted = gate::said_once(&head.headers)
+            .and_then(|()| gate::host(&self.server.config, &head.uri, &head.headers))
             .and_then(|_| gate::origin(&head.method, &head.headers));
         if let Err(problem) = admitted {
             self.denied(origin, None, &problem);
@@ -167,7 +169,7 @@ impl Face {
         let server = &self.server;
         let audit = server.config.audit.as_ref();
         let _asking = audit.map(|audit| audit.enter(Act::of(&command), caller, origin));
-        let answer = server.bell.wait_for(server.store.submit(command)).await?;
+        let answer = threads::bell().wait_for(server.store.submit(command)).await?;
         Ok(answer.inspect_err(|refusal| server.metrics.refused(refusal)))
     }
 

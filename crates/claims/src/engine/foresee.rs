@@ -1,0 +1,76 @@
+//! What the next commands will need, fetched for all of them at once.
+//!
+//! **Problem.** Among a million claims, the one that a command is about is in memory that nobody has
+//! touched for long. The processor waits for it, and then, at the next command, for another one.
+//!
+//! **Idea.** It can wait for many places at the same time, if it knows of them. A store that is busy has
+//! many commands at hand before it decides the first. So each place is read once, one right after the
+//! other, and nothing is done with what was read: when the decisions are made it is near.
+
+use core::hint::black_box;
+
+use super::decide::Subject;
+use crate::claim::Phase;
+use crate::command::Command;
+use crate::state::{Record, State};
+
+/// How many commands are looked after at a time: about as many as a processor can wait for at once.
+const FORESEEN: usize = 16;
+
+/// Reads what these commands will look at, so that it need not be waited for one by one. Changes
+/// nothing, and no answer depends on it.
+///
+/// ```
+/// use claims::*;
+/// let (mut state, mut events) = (State::new(Rules::default()), Vec::new());
+/// let batch = [Command::Revoke(ClaimId(7)), Command::Revoke(ClaimId(8))];
+/// engine::foresee(&state, &batch);
+/// for command in batch {
+///     let answer = engine::execute(&mut state, command, Stamp::default(), &mut events);
+///     assert!(matches!(answer, Err(Refusal::Unknown { .. })));
+/// }
+/// ```
+pub fn foresee<'a>(state: &State, commands: impl IntoIterator<Item = &'a Command>) {
+    let mut subjects = commands.into_iter().map(Subject::of).peekable();
+    while subjects.peek().is_some() {
+        let mut few = [const { None }; FORESEEN];
+        few.iter_mut().zip(&mut subjects).for_each(|(place, subject)| *place = Some(subject));
+        foresee_few(state, &few);
+    }
+}
+
+/// In three rounds, because each tells where to look in the next. A round does as little as it can
+/// besides reading: a processor does not look further ahead than a few hundred steps.
+fn foresee_few(state: &State, subjects: &[Option<Subject>; FORESEEN]) {
+    let places = subjects.each_ref().map(|subject| match subject {
+        Some(Subject::Claim(id)) => state.claims.place(*id),
+        Some(Subject::Key(key)) => {
+            black_box(state.touch_key(key));
+            None
+        }
+        None => None,
+    });
+    let mut read = 0;
+    for record in places.into_iter().flatten().flatten() {
+        read ^= touch(record);
+    }
+    for record in places.into_iter().flatten().flatten() {
+        for &slot in record.slots.as_slice() {
+            read ^= state.index[slot].touch(record.claim.id);
+        }
+    }
+    black_box(read);
+}
+
+/// Reads from all over a claim: it takes several lines of the cache.
+fn touch(Record { slots, claim }: &Record) -> u64 {
+    let slots = slots.as_slice().len() as u64;
+    let phase = match &claim.phase {
+        Phase::Waiting(waiting) => waiting.seen_at.as_micros() ^ waiting.gap.as_micros(),
+        Phase::Active(active) => active.deadline.as_micros() ^ active.activation.fence.0,
+        Phase::Ended(_) => 0,
+    };
+    let extras = u64::from(claim.extras.is_some());
+    let limit = u64::from(claim.limit.count().is_some());
+    slots ^ phase ^ extras ^ limit ^ claim.id.0 ^ claim.ttl.span().as_micros()
+}
