@@ -79,7 +79,9 @@ where
     A: Future<Output = Answer>,
 {
     let turns = AtomicUsize::new(0);
-    let stream = Patient::new(stream, &server.config, &turns);
+    // Declared before the connection, so closed after it: whoever sees it closed may be sure that a
+    // wait on it is over, also in the thread that serves somebody else.
+    let mut stream = Patient::new(stream, &server.config, &turns);
     let service = service_fn(|request| {
         turns.fetch_add(1, Ordering::Relaxed);
         let answer = answer(request);
@@ -94,7 +96,7 @@ where
         // Counted from the end of the last answer: this is the idle time-out.
         .header_read_timeout(server.config.idle_for)
         .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(&mut stream), service);
     let mut connection = pin!(connection);
     tokio::select! {
         done = connection.as_mut() => {
@@ -118,5 +120,84 @@ fn is_late(error: &hyper::Error) -> bool {
 fn trace(done: Result<(), hyper::Error>) {
     if let Err(error) = done {
         tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::pin::Pin;
+    use std::sync::Mutex;
+    use std::task::{Context, Poll};
+
+    use claims::Rules;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadBuf, duplex};
+
+    use super::*;
+    use crate::config::Config;
+
+    /// Says when it is dropped.
+    struct Farewell<'a>(&'static str, &'a Mutex<Vec<&'static str>>);
+
+    impl Drop for Farewell<'_> {
+        fn drop(&mut self) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+
+    struct Socket<'a>(DuplexStream, Farewell<'a>);
+
+    impl AsyncRead for Socket<'_> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_read(cx, buffer)
+        }
+    }
+
+    impl AsyncWrite for Socket<'_> {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_write(cx, bytes)
+        }
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(cx)
+        }
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(cx)
+        }
+    }
+
+    #[tokio::test]
+    async fn wait_is_over_before_its_connection_is_closed() {
+        let store = Arc::new(registry::memory(Rules::default()));
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        let server = Arc::new(Server::new(store, Config::default(), address));
+        let order = Mutex::new(Vec::new());
+        let (mut client, socket) = duplex(1024);
+        let socket = Socket(socket, Farewell("connection", &order));
+        let (begun, begins) = tokio::sync::oneshot::channel::<()>();
+        let begun = Mutex::new(Some(begun));
+        let serving = speak(&server, socket, |_| {
+            let wait = Farewell("wait", &order);
+            drop(begun.lock().unwrap().take());
+            async move {
+                let _wait = wait;
+                std::future::pending().await
+            }
+        });
+        let client = async {
+            client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+            let _ = begins.await;
+            client.shutdown().await.unwrap();
+            assert_eq!(client.read(&mut [0]).await.unwrap(), 0);
+        };
+        tokio::join!(serving, client);
+        assert_eq!(*order.lock().unwrap(), ["wait", "connection"]);
     }
 }
