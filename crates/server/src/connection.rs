@@ -145,7 +145,10 @@ mod tests {
         }
     }
 
-    struct Socket<'a>(DuplexStream, Farewell<'a>);
+    struct Socket<'a> {
+        stream: DuplexStream,
+        _farewell: Farewell<'a>,
+    }
 
     impl AsyncRead for Socket<'_> {
         fn poll_read(
@@ -153,7 +156,7 @@ mod tests {
             cx: &mut Context<'_>,
             buffer: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<()>> {
-            Pin::new(&mut self.0).poll_read(cx, buffer)
+            Pin::new(&mut self.stream).poll_read(cx, buffer)
         }
     }
 
@@ -163,13 +166,13 @@ mod tests {
             cx: &mut Context<'_>,
             bytes: &[u8],
         ) -> Poll<io::Result<usize>> {
-            Pin::new(&mut self.0).poll_write(cx, bytes)
+            Pin::new(&mut self.stream).poll_write(cx, bytes)
         }
         fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Pin::new(&mut self.0).poll_flush(cx)
+            Pin::new(&mut self.stream).poll_flush(cx)
         }
         fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Pin::new(&mut self.0).poll_shutdown(cx)
+            Pin::new(&mut self.stream).poll_shutdown(cx)
         }
     }
 
@@ -179,8 +182,9 @@ mod tests {
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         let server = Arc::new(Server::new(store, Config::default(), address));
         let order = Mutex::new(Vec::new());
-        let (mut client, socket) = duplex(1024);
-        let socket = Socket(socket, Farewell("connection", &order));
+        let (mut client, stream) = duplex(1024);
+        let _farewell = Farewell("connection", &order);
+        let socket = Socket { stream, _farewell };
         let (begun, begins) = tokio::sync::oneshot::channel::<()>();
         let begun = Mutex::new(Some(begun));
         let serving = speak(&server, socket, |_| {
