@@ -191,6 +191,36 @@ async fn waiter_and_the_release_it_waits_for_share_a_sync() {
     assert!(waiting.await.expect("served").expect("granted").claim.activation().is_some());
 }
 
+/// In quick turns the one who is told to wait is told with the next release, not before it.
+#[tokio::test]
+async fn who_has_to_wait_for_a_fresh_holder_shares_the_sync_of_its_release() {
+    let (desk, arrivals, open) = gated_by(Hand::default());
+    let owner = held(&desk, &arrivals, &open).await;
+    let told_to_wait = desk.submit(after(owner));
+    let alone = arrivals.recv_timeout(Duration::from_millis(50));
+    assert!(alone.is_err(), "a sync for somebody who has to wait");
+    let release = desk.submit(Command::End(owner, Farewell::Release));
+    let events = arrivals.recv().expect("at the gate");
+    assert!(events >= 2, "registered and ended, {events}");
+    open.send(()).expect("the desk waits");
+    release.await.expect("served").expect("released");
+    told_to_wait.await.expect("served").expect("registered");
+}
+
+/// A hold that has lasted will last: nobody is kept waiting for its end to hear that it waits.
+#[tokio::test]
+async fn who_has_to_wait_for_a_lasting_holder_is_told_at_once() {
+    let clock = Hand::default();
+    let (desk, arrivals, open) = gated_by(clock.clone());
+    let owner = held(&desk, &arrivals, &open).await;
+    clock.0.fetch_add(2_000, Ordering::SeqCst);
+    let told_to_wait = desk.submit(after(owner));
+    assert_eq!(arrivals.recv().expect("at the gate"), 1, "registered");
+    open.send(()).expect("the desk waits");
+    let standing = told_to_wait.await.expect("served").expect("registered");
+    assert!(standing.place.is_some(), "it waits");
+}
+
 /// Leases are counted from the moment of their batch: whoever comes later is in the next.
 #[tokio::test]
 async fn batch_that_was_kept_open_takes_nobody_who_comes_late() {

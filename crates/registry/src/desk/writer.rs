@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use claims::clock::TICK;
 use claims::engine::foresee;
-use claims::{ClaimId, Command, Event, Owner, Refusal, Span, Standing};
+use claims::{Claim, ClaimId, Command, Event, Owner, Refusal, Span, Standing};
 
 use super::books::Books;
 use super::clocks::Clocks;
@@ -25,6 +25,9 @@ use crate::store::Answer;
 /// moment would have less than it believes. So much is within the margin of every lease of 20 ms and
 /// more, and longer than it takes to fill a batch.
 const LATE_MAX: Span = Span::from_millis(1);
+
+/// What was granted so lately may well be given back in a moment: in quick turns it is.
+const FRESH_MAX: Span = Span::from_millis(2);
 
 /// How many requests are foreseen at a time. Much more, and what was fetched for the last is gone again
 /// when its turn comes.
@@ -182,9 +185,10 @@ impl<B: Books> Writer<B> {
 
     /// Whoever joins a queue and waits hears nothing before its turn, so nobody waits for that to be
     /// durable. It shares the sync of what comes next, most likely the release it waits for, instead
-    /// of making that wait behind a sync of its own.
+    /// of making that wait behind a sync of its own. The same for who is to be told that it has to
+    /// wait, where turns are quick.
     fn keep_open(&mut self, reading: Reading) -> Result<(), Fatal> {
-        while self.nobody_listens() {
+        while self.nobody_hurries() {
             let over = reading.boot.as_micros() + LATE_MAX.as_micros();
             let left = over.saturating_sub(self.clocks.read().boot.as_micros());
             let left = Duration::from_micros(left).min(self.pause());
@@ -200,17 +204,26 @@ impl<B: Books> Writer<B> {
         Ok(())
     }
 
-    /// Whether something happened, and nobody waits to be told of it.
-    fn nobody_listens(&self) -> bool {
+    /// Whether something happened, and nobody is in a hurry to be told of it.
+    fn nobody_hurries(&self) -> bool {
         let pending = self.books.pending();
         let is_heard = |event| ends_a_wait(event).is_some_and(|claim| self.waits.has(claim));
-        self.answers.is_empty()
+        self.answers.iter().all(|(_, answer)| self.is_behind_a_fresh_holder(answer))
             && self.looks.is_empty()
             && self.taken.is_empty()
             && !self.closing
             && !self.books.wants_commit()
             && !pending.is_empty()
             && !pending.iter().any(is_heard)
+    }
+
+    fn is_behind_a_fresh_holder(&self, answer: &Result<Answer, StoreError>) -> bool {
+        let Ok(Ok(Standing { place: Some(place), now, .. })) = answer else { return false };
+        let is_fresh = |holder: &ClaimId| {
+            let activation = self.books.state().claim(*holder).and_then(Claim::activation);
+            activation.is_some_and(|activation| now.since(activation.since.at) < FRESH_MAX)
+        };
+        place.holders.iter().any(is_fresh)
     }
 
     /// Tells the engine what comes next, some requests at a time: what it needs for all of them comes
