@@ -74,6 +74,7 @@ const CONTROLS: &[Control] = &[
         ..pair("LostAnswerIsYes", "partition,lost-answers")
     },
     plain("GhostGrant", "worker-clock", "behind its back"),
+    plain("NoIdempotency", "worker-clock", "made two claims"),
 ];
 
 /// What `controls` can be told.

@@ -54,15 +54,14 @@ impl Line {
         self.stream = None;
     }
 
+    /// Asks, and is gone before the answer comes.
+    pub(crate) fn ask_and_hang_up(&mut self, method: &str, path: &str, body: &str) {
+        let _ = self.send(method, path, body);
+        self.hang_up();
+    }
+
     fn try_ask(&mut self, method: &str, path: &str, body: &str) -> Option<Answer> {
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            self.address,
-            body.len()
-        );
-        let stream = self.open()?;
-        stream.get_mut().write_all(request.as_bytes()).ok()?;
+        let stream = self.send(method, path, body)?;
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
             if stream.read_line(&mut head).ok()? == 0 {
@@ -84,6 +83,18 @@ impl Line {
             self.stream = None;
         }
         Some(Answer { status, body: serde_json::from_slice(&body).unwrap_or_default(), location })
+    }
+
+    fn send(&mut self, method: &str, path: &str, body: &str) -> Option<&mut BufReader<TcpStream>> {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
+        let stream = self.open()?;
+        stream.get_mut().write_all(request.as_bytes()).ok()?;
+        Some(stream)
     }
 
     fn open(&mut self) -> Option<&mut BufReader<TcpStream>> {

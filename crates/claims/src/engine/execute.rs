@@ -44,7 +44,8 @@ pub fn execute(
     events: &mut Vec<Event>,
 ) -> Result<Standing, Refusal> {
     let mut run = Run::new(state, stamp, events);
-    run.catch_up();
+    run.catch_up_for_a_command();
+    let more_is_due = !run.state.unsettled.is_empty();
 
     let subject = Subject::of(&command);
     // Only a registration or an activation request is a claimant that can be told "yours" (rule 3).
@@ -58,6 +59,9 @@ pub fn execute(
     }
     if leaves {
         run.state.leave(claim);
+    }
+    if more_is_due {
+        run.settle_first(claim, asks.then_some(claim));
     }
     run.settle(asks.then_some(claim));
 
@@ -145,6 +149,15 @@ impl<'a> Run<'a> {
         self.moment = self.stamp.at;
     }
 
+    /// Half of the events are kept for what the command itself is about: however much is due
+    /// elsewhere, nobody is told to wait for what has long been free.
+    fn catch_up_for_a_command(&mut self) {
+        let whole = self.budget;
+        self.budget -= (whole - self.events.len()) / 2;
+        self.catch_up();
+        self.budget = whole;
+    }
+
     fn record(&mut self, event: Event) {
         // A claim that ends lets go of its resources, and a new one comes to them only now.
         let before = self.slots(&event);
@@ -185,6 +198,16 @@ impl<'a> Run<'a> {
             && let Some(slot) = self.state.unsettled.pop_first()
         {
             self.settle_slot(slot, asking);
+        }
+    }
+
+    /// The resources of a claim, before others that there was no room for.
+    fn settle_first(&mut self, claim: ClaimId, asking: Option<ClaimId>) {
+        let slots = self.state.record(claim).slots.clone();
+        for slot in slots.as_slice() {
+            if self.state.unsettled.remove(slot) {
+                self.settle_slot(*slot, asking);
+            }
         }
     }
 

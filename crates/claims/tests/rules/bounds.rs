@@ -2,7 +2,7 @@
 
 use claims::{
     DATA_BYTES_MAX, Data, Limit, NAME_BYTES_MAX, Name, RESOURCES_MAX, Refusal, Resources, Rules,
-    Span, TTL_MAX, Ttl,
+    Span, Status, TTL_MAX, Ttl,
 };
 
 use super::world::{World, key, name, refused, wish};
@@ -157,4 +157,39 @@ fn what_does_not_fit_into_one_command_is_done_by_the_next() {
     for waiter in waiters {
         world.poll(waiter).unwrap();
     }
+}
+
+/// Rules 5 and 13. However much is due elsewhere, whoever asks for what has long been free is not told
+/// to wait for it.
+#[test]
+fn newcomer_gets_what_is_free_while_more_is_due_than_one_command_does() {
+    let mut world = World::with(Rules { events_max: 6, called_max: 1, ..Rules::default() });
+    let names: Vec<String> = (0..40).map(|nth| format!("r{nth}")).collect();
+    for name in &names {
+        world.register(wish(name).ttl(10));
+    }
+    // Their leases are over, and nobody wanted what they held: they have lingered.
+    world.at(100);
+    for name in names.iter().rev().take(8) {
+        let newcomer = world.register(wish(name).ttl(10));
+        assert_eq!(world.status(newcomer), Status::Active, "{name}");
+        assert!(world.events().len() <= 6, "{:?}", world.events());
+    }
+}
+
+/// The same after a restart, when everybody who waits has to be looked at.
+#[test]
+fn waiter_that_asks_after_a_restart_has_its_turn_while_many_others_are_called() {
+    let mut world = World::with(Rules { events_max: 6, called_max: 1, ..Rules::default() });
+    let names: Vec<String> = (0..40).map(|nth| format!("r{nth}")).collect();
+    let holder = world.register(wish(&names[..16].join(" ")));
+    let others = world.register(wish(&names[16..32].join(" ")));
+    let waiters: Vec<_> = names[..32].iter().map(|name| world.register(wish(name))).collect();
+    for holder in [holder, others] {
+        world.release(holder).unwrap();
+    }
+    world.restart();
+    let last = world.poll(waiters[31]).unwrap();
+    assert_eq!(last.claim.status(), Status::Active);
+    assert!(world.events().len() <= 6, "{:?}", world.events());
 }

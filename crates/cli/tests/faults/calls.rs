@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::rig::{Line, Server, Told, strace, until};
 
 /// One request of the script, and the answers that are right: it may be sent again after a kill.
-struct Step {
+pub(crate) struct Step {
     method: &'static str,
     /// The key of the claim.
     key: &'static str,
@@ -34,7 +34,7 @@ const fn change(key: &'static str, body: &'static str, right: &'static [u16]) ->
     Step { method: "PATCH", key, body, right }
 }
 
-const SCRIPT: [Step; 9] = [
+pub(crate) const SCRIPT: [Step; 9] = [
     claim(SHARED, r#""resource":"b","ttl":3600,"shared":true"#, &[201]),
     claim(FIRST, r#""resource":"a","ttl":3600"#, &[201]),
     claim(SECOND, r#""resources":["a","c"],"ttl":3600"#, &[202]),
@@ -55,15 +55,15 @@ struct Known {
 }
 
 #[derive(Default)]
-struct Script {
+pub(crate) struct Script {
     /// The first step that was not acknowledged.
-    next: usize,
+    pub(crate) next: usize,
     known: BTreeMap<&'static str, Known>,
 }
 
 impl Script {
     /// Goes on with the script; false if the server went away.
-    fn run(&mut self, address: &str) -> bool {
+    pub(crate) fn run(&mut self, address: &str) -> bool {
         let Some(mut line) = Line::open(address) else { return false };
         while let Some(step) = SCRIPT.get(self.next) {
             let (path, body) = match (step.method, self.known.get(step.key)) {
@@ -71,6 +71,10 @@ impl Script {
                 _ => ("/v1/claims/".into(), format!(r#"{{{},"key":"{}"}}"#, step.body, step.key)),
             };
             let Some(told) = line.ask(step.method, &path, &body) else { return false };
+            // It cannot keep anything any more, and is about to end.
+            if told.status == 503 {
+                return false;
+            }
             assert!(step.right.contains(&told.status), "step {}: {told:?}", self.next);
             self.learn(step, &told);
             self.next += 1;
@@ -91,7 +95,7 @@ impl Script {
     }
 
     /// Everything that was acknowledged is there.
-    fn check(&self, address: &str) {
+    pub(crate) fn check(&self, address: &str) {
         let mut line = Line::open(address).unwrap();
         for (key, known) in &self.known {
             let told = line.ask("GET", &known.location, "").unwrap().is(200);
@@ -108,7 +112,7 @@ impl Script {
         }
     }
 
-    fn check_fences(&self) {
+    pub(crate) fn check_fences(&self) {
         let fence = |key| self.known[key].fence.unwrap();
         let all = [SHARED, FIRST, SECOND, THIRD].map(fence);
         assert!(all.is_sorted_by(|a, b| a < b), "fences in the order of grants: {all:?}");
@@ -118,8 +122,13 @@ impl Script {
 /// Kills at the first, the second, … call of this name, each time on a directory of its own, until
 /// the script gets through; returns how many kills there were.
 fn kill_at_every(call: &str, prepare: fn(&Path)) -> usize {
+    kill_at_every_in(&std::env::temp_dir(), call, prepare)
+}
+
+/// The same, with those directories in this one.
+pub(crate) fn kill_at_every_in(place: &Path, call: &str, prepare: fn(&Path)) -> usize {
     for nth in 1.. {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir_in(place).unwrap();
         let data = directory.path().join("data");
         prepare(&data);
         let mut script = Script::default();
@@ -153,7 +162,7 @@ fn is_ready(server: &Server, data: &Path) -> bool {
     alive
 }
 
-fn nothing(_: &Path) {}
+pub(crate) fn nothing(_: &Path) {}
 
 /// A store that was used before, and has no segment in reserve.
 fn used(data: &Path) {
@@ -185,4 +194,21 @@ fn kill_at_every_answer_and_name_of_a_script_over_http_loses_nothing() {
         assert!(kill_at_every(call, nothing) > 0, "{call}");
     }
     assert!(kill_at_every("rename", used) > 0);
+}
+
+/// A signal that comes in the middle of a call is no failure of the disk. This one comes again and
+/// again, to every thread.
+#[test]
+fn calls_that_are_interrupted_are_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let mut disturbed = strace("pwrite64,fdatasync,fsync:error=EINTR:when=1+2");
+    let server = Server::start_as(&mut disturbed, &data);
+    let mut script = Script::default();
+    assert!(script.run(&server.address), "it gave up");
+    assert!(is_ready(&server, &data), "it gave up on what is beside the script");
+    server.kill();
+    let again = Server::start(&data);
+    script.check(&again.address);
+    script.check_fences();
 }

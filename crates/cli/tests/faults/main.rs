@@ -13,3 +13,4 @@ mod limits;
 mod load;
 mod stalls;
 mod storms;
+mod uncached;

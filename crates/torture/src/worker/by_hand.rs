@@ -22,12 +22,9 @@ const PATIENCE: Duration = Duration::from_millis(1_500);
 /// What a line of the log begins with that says what must not be.
 pub(crate) const FOUND: &str = "FOUND:";
 
-/// Where the data of a claim has the name of the wish that it was made for.
-pub(crate) const MARK: &str = "wish";
-
-struct Hands {
-    shift: Shift,
-    line: Line,
+pub(super) struct Hands {
+    pub(super) shift: Shift,
+    pub(super) line: Line,
 }
 
 /// A claim, and until when it is ours.
@@ -68,7 +65,7 @@ impl Hands {
             let (is_late, asked) = (started.elapsed() > wish.patience, now());
             let answer = match &place.path {
                 None if is_late => return (Acquired::Unknown, None),
-                None => self.line.ask("POST", "/v1/claims/", &body),
+                None => self.register(&body, place),
                 Some(path) if is_late => {
                     let gone = self.line.ask("PATCH", path, r#"{"status":"withdrawn"}"#);
                     let withdrawn = gone.is_some_and(|answer| answer.status == 204);
@@ -97,7 +94,7 @@ impl Hands {
                         self.shift.pause(300);
                     }
                 }
-                507 if place.path.is_none() => return (Acquired::Refused, None),
+                507 if place.path.is_none() && !place.unheard => return (Acquired::Refused, None),
                 // The claim is over: it was passed over for too long, or began and ended unheard.
                 400 | 404 | 410 => return (Acquired::Unknown, None),
                 _ => {
@@ -121,17 +118,6 @@ impl Hands {
                  {ttl} s, {since} s after it asked"
             );
         }
-    }
-
-    fn registration(&self, wish: &Wish) -> String {
-        let (names, ttl) = (wish.resources.join("\",\""), self.shift.ttl.as_secs_f64());
-        let limit =
-            wish.limit.map_or(r#""shared":true"#.into(), |limit| format!(r#""limit":{limit}"#));
-        let (key, mark) = (tenure::Key::random(), self.shift.mark());
-        format!(
-            r#"{{"resources":["{names}"],"ttl":{ttl},{limit},"key":"{}","user_data":{{"{MARK}":"{mark}"}}}}"#,
-            key.reveal()
-        )
     }
 
     fn hold(&mut self, wish: &Wish, lease: &mut Lease) {
@@ -192,13 +178,13 @@ impl Hands {
 }
 
 /// Where a wish stands.
-struct Place {
+pub(super) struct Place {
     /// The address of the claim, once it is known.
     path: Option<String>,
     /// Since when it knows that it stands in line.
     placed: Option<Nanos>,
     /// Whether an answer was lost: nobody knows what it said.
-    unheard: bool,
+    pub(super) unheard: bool,
 }
 
 impl Place {

@@ -4,6 +4,7 @@
 
 mod by_hand;
 mod library;
+mod twice;
 mod wish;
 
 use std::io::{Read, Write};
@@ -16,7 +17,8 @@ use clap::{Args, ValueEnum};
 use fastrand::Rng;
 use torture::history::{Acquired, Entry, Nanos, Told, What};
 
-pub(crate) use self::by_hand::{FOUND, MARK, look};
+pub(crate) use self::by_hand::{FOUND, look};
+pub(crate) use self::twice::MARK;
 pub(crate) use self::wish::{Holds, Wish};
 use crate::clock::now;
 use crate::record::{self, Record};
