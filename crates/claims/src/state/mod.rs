@@ -15,6 +15,7 @@ mod page;
 mod roll;
 mod slots;
 mod standing;
+mod unsettled;
 mod word;
 
 use alloc::boxed::Box;
@@ -30,6 +31,7 @@ use self::keys::Keys;
 use self::roll::Roll;
 pub(crate) use self::slots::{Seat, Slot, Slots};
 pub use self::standing::{Place, Standing};
+use self::unsettled::Unsettled;
 use crate::claim::{Claim, Phase};
 use crate::identity::{ClaimId, Epoch, Fence, KeyHash, NUMBERS_MAX};
 use crate::rules::Rules;
@@ -48,7 +50,7 @@ pub struct State {
     /// Waiters whose claimant is there now (rule 3). Gone after a restart, as the claimants are.
     pub(crate) present: BTreeSet<ClaimId>,
     /// Resources on which something may have become possible.
-    pub(crate) unsettled: BTreeSet<Slot>,
+    pub(crate) unsettled: Unsettled,
     /// The resource with waiters that was unsettled last: where to look for what comes next.
     pub(crate) recent: Slot,
     /// A snapshot under way.
@@ -121,7 +123,7 @@ impl State {
             index: Index::default(),
             keys: Keys::default(),
             present: BTreeSet::new(),
-            unsettled: BTreeSet::new(),
+            unsettled: Unsettled::default(),
             recent: Slot(0),
             cut: None,
             hidden: Hidden::default(),
