@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::identity::{ClaimId, Fence, KeyHash};
+use crate::state::Seat;
 use crate::terms::{Data, Limit, Resources, Ttl};
 use crate::time::{Span, Stamp, Timestamp};
 
@@ -122,6 +123,9 @@ pub struct Claim {
     pub phase: Phase,
     /// Seldom there, so kept apart: a million held claims must stay small.
     pub(crate) extras: Option<Box<Extras>>,
+    /// Where its resources are, while it is live and in a state. Not a part of what it is.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) seat: Seat,
 }
 
 /// What only some claims have.
@@ -225,7 +229,8 @@ impl Claim {
         let phase =
             Phase::Waiting(Waiting { seen_at: created.at, gap: Span::ZERO, turn: Turn::InLine });
         let extras = data.map(|data| Box::new(Extras { data: Some(data), keepers: Vec::new() }));
-        Self { id, key, resources, limit, ttl, created, phase, extras }
+        let seat = Seat::NONE;
+        Self { id, key, resources, limit, ttl, created, phase, extras, seat }
     }
 
     /// Its status.

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use crate::refusal::Refusal;
+use crate::state::Slot;
 use crate::time::Span;
 
 /// The longest name, in bytes.
@@ -94,16 +95,23 @@ impl core::fmt::Debug for Name {
 }
 
 /// The resources of one claim: one to sixteen different names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Name>", into = "Vec<Name>"))]
 pub struct Resources(Repr);
 
 /// Most claims are over one resource: those need no list of their own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 enum Repr {
     One(Name),
-    Several(Arc<[Name]>),
+    Several(triomphe::Arc<Several>),
+}
+
+/// The names of two or more resources. Behind one pointer, because every claim has room for it.
+pub(crate) struct Several {
+    names: Vec<Name>,
+    /// Where they are, in the state that the claim is in. Nothing if it is in none.
+    pub(crate) slots: Vec<Slot>,
 }
 
 impl Resources {
@@ -116,8 +124,36 @@ impl Resources {
     pub fn as_slice(&self) -> &[Name] {
         match &self.0 {
             Repr::One(name) => core::slice::from_ref(name),
-            Repr::Several(names) => names,
+            Repr::Several(several) => &several.names,
         }
+    }
+
+    /// The same names, as a state shares them, and where they are in it.
+    pub(crate) fn several(names: Vec<Name>, slots: Vec<Slot>) -> Self {
+        Self(Repr::Several(triomphe::Arc::new(Several { names, slots })))
+    }
+
+    /// More than one name, with where they are.
+    pub(crate) fn as_several(&self) -> Option<&triomphe::Arc<Several>> {
+        match &self.0 {
+            Repr::One(_) => None,
+            Repr::Several(several) => Some(several),
+        }
+    }
+}
+
+impl Eq for Resources {}
+
+impl PartialEq for Resources {
+    /// The same names in the same order, wherever they are.
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl core::fmt::Debug for Resources {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Debug::fmt(self.as_slice(), f)
     }
 }
 
@@ -135,7 +171,7 @@ impl TryFrom<Vec<Name>> for Resources {
         match names.len() {
             0 => Err(Refusal::NoResource),
             1 => Ok(Self::one(names.remove(0))),
-            _ => Ok(Self(Repr::Several(names.into()))),
+            _ => Ok(Self::several(names, Vec::new())),
         }
     }
 }

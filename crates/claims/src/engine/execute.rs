@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::foresee::foresee_one;
 use super::settle::settle_slot;
 use super::{apply, decide};
 use crate::claim::{Ending, Phase, Turn};
@@ -10,7 +11,7 @@ use crate::engine::decide::Subject;
 use crate::event::Event;
 use crate::identity::ClaimId;
 use crate::refusal::Refusal;
-use crate::state::{FORGET_BATCH, Place, Record, Slot, Slots, Standing, State, due};
+use crate::state::{FORGET_BATCH, Place, Slot, Slots, Standing, State, due};
 use crate::time::{Span, Stamp, Timestamp};
 
 /// Runs one command at one moment. Whatever happened is appended to `events` and must be kept
@@ -43,6 +44,7 @@ pub fn execute(
     stamp: Stamp,
     events: &mut Vec<Event>,
 ) -> Result<Standing, Refusal> {
+    foresee_one(state, &command);
     let mut run = Run::new(state, stamp, events);
     run.catch_up_for_a_command();
     let more_is_due = !run.state.unsettled.is_empty();
@@ -65,8 +67,8 @@ pub fn execute(
     }
     run.settle(asks.then_some(claim));
 
-    let Record { claim, slots } = run.state.record(claim);
-    let place = run.state.place(claim, slots);
+    let claim = run.state.known(claim);
+    let place = run.state.place(claim);
     match place {
         Some(Place { position, holders }) if activates => {
             Err(Refusal::StillWaiting { claim: claim.id, position, holders })
@@ -172,8 +174,7 @@ impl<'a> Run<'a> {
 
     /// Where the claim that an event is about holds or waits.
     fn slots(&self, event: &Event) -> Option<Slots> {
-        let record = self.state.claims.get(event.claim()?)?;
-        Some(record.slots.clone())
+        self.state.claim(event.claim()?).map(Slots::of)
     }
 
     /// Something may have become possible for those who wait there.
@@ -181,12 +182,13 @@ impl<'a> Run<'a> {
         for &slot in slots.as_slice() {
             if self.state.index[slot].lines.is_some() {
                 self.state.unsettled.insert(slot);
+                self.state.recent = slot;
             }
         }
     }
 
     fn settle_claim(&mut self, claim: ClaimId) {
-        let slots = self.state.record(claim).slots.clone();
+        let slots = Slots::of(self.state.known(claim));
         for &slot in slots.as_slice() {
             self.settle_slot(slot, None);
         }

@@ -12,7 +12,7 @@ use crate::claim::{Claim, Ending, Phase, Turn, Waiting};
 use crate::event::Event;
 use crate::identity::ClaimId;
 use crate::planted::Bug;
-use crate::state::{Record, Resource, Slot, Slots, State};
+use crate::state::{Resource, Slot, Slots, State};
 use crate::terms::{Limit, Name};
 use crate::time::{Span, Timestamp};
 
@@ -40,13 +40,13 @@ pub(super) fn settle_slot(
     }
     let mut room = Room::beside(resource);
     for id in resource.waiting() {
-        let Record { claim, slots } = state.record(id);
+        let claim = state.known(id);
         let waiting = waiting(claim);
         let there = asking == Some(id) || state.present.contains(&id);
         if lapsed(state, claim, waiting, now) {
             return Some(expired(id));
         }
-        match fits(state, claim, slots, (here, room), now) {
+        match fits(state, claim, (here, room), now) {
             Fit::Yes => {}
             // Nobody's lease is over in the very answer that gives it, however short it is.
             Fit::OverdueInTheWay(holder) if asking != Some(holder) => return Some(expired(holder)),
@@ -65,7 +65,7 @@ pub(super) fn settle_slot(
             // As many as may be called at once are called already, here or elsewhere. That bounds
             // this walk, and is the same whichever of its resources is settled first. Of those who
             // are called, the ones behind it have to wait for it.
-            Turn::InLine | Turn::PassedOver if !may_be_called(state, slots) => {
+            Turn::InLine | Turn::PassedOver if !may_be_called(state, claim) => {
                 return called_too_early(resource, id);
             }
             Turn::InLine | Turn::PassedOver => {
@@ -77,7 +77,8 @@ pub(super) fn settle_slot(
     None
 }
 
-fn may_be_called(state: &State, slots: &Slots) -> bool {
+fn may_be_called(state: &State, claim: &Claim) -> bool {
+    let slots = Slots::of(claim);
     let mut resources = slots.as_slice().iter().map(|&slot| &state.index[slot]);
     resources.all(|resource| resource.called() < state.rules.called_max)
 }
@@ -117,10 +118,10 @@ enum Fit {
 /// Whether `claim` may hold all its resources now (rules 1, 2 and 7). `here` is the resource being
 /// settled, and what those who come before the claim leave of it. Every resource is looked at, so
 /// that the answer does not depend on the order in which they were named.
-fn fits(state: &State, claim: &Claim, slots: &Slots, here: (Slot, Room), now: Timestamp) -> Fit {
+fn fits(state: &State, claim: &Claim, here: (Slot, Room), now: Timestamp) -> Fit {
     let mut fit = Fit::Yes;
     let mut overdue = None;
-    for &slot in slots.as_slice() {
+    for &slot in Slots::of(claim).as_slice() {
         if slot != here.0 && state.rules.planted.is(Bug::FirstResourceOnly) {
             continue;
         }

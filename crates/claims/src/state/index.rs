@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::agenda::Agenda;
 use super::holders::{Holder, Holders};
 use super::line::Line;
-use super::slots::{Slot, Slots};
+use super::slots::{Seat, Slot, Slots};
 use crate::claim::{Active, Claim, Phase, Turn};
 use crate::identity::ClaimId;
 use crate::rules::Rules;
@@ -105,27 +105,34 @@ impl core::ops::IndexMut<Slot> for Index {
 }
 
 impl Index {
+    /// What is there, if that ever was a slot.
+    pub(crate) fn at(&self, Slot(nth): Slot) -> Option<&Resource> {
+        self.resources.get(nth as usize)
+    }
+
     /// A resource that is held or wanted.
     pub(crate) fn named(&self, name: &Name) -> Option<&Resource> {
         self.names.get(name).map(|&slot| &self[slot])
     }
 
-    /// The slots of a claim's resources, if it is live. Its names become the ones that everybody
-    /// shares.
-    pub(crate) fn enter(&mut self, claim: &mut Claim) -> Slots {
+    /// Gives a claim the slots of its resources, if it is live. Its names become the ones that
+    /// everybody shares.
+    pub(crate) fn enter(&mut self, claim: &mut Claim) {
         if matches!(claim.phase, Phase::Ended(_)) {
-            return Slots::None;
+            claim.seat = Seat::NONE;
+            return;
         }
         if let [name] = claim.resources.as_slice() {
             let (name, slot) = self.enter_name(name.clone());
             claim.resources = Resources::one(name);
-            return Slots::One(slot);
+            claim.seat = Seat::at(slot);
+            return;
         }
         let names = claim.resources.as_slice().iter();
         let (names, slots): (Vec<Name>, Vec<Slot>) =
             names.map(|name| self.enter_name(name.clone())).unzip();
-        claim.resources = Resources::try_from(names).expect("the same names as before");
-        Slots::Several(slots.into())
+        claim.seat = Seat::at(slots[0]);
+        claim.resources = Resources::several(names, slots);
     }
 
     /// The slot of a resource, and its name as everybody shares it. A new slot if it was idle.
@@ -143,7 +150,8 @@ impl Index {
     }
 
     /// Gives a claim its places in lines or its holdings.
-    pub(crate) fn place(&mut self, claim: &Claim, slots: &Slots) {
+    pub(crate) fn place(&mut self, claim: &Claim) {
+        let slots = Slots::of(claim);
         match &claim.phase {
             Phase::Waiting(waiting) => {
                 for &slot in slots.as_slice() {
@@ -171,7 +179,8 @@ impl Index {
 
     /// Takes a live claim's places and holdings away. What is empty by then stays, for the claim may
     /// be placed again at once: see [`Index::tidy`].
-    pub(crate) fn displace(&mut self, claim: &Claim, slots: &Slots) {
+    pub(crate) fn displace(&mut self, claim: &Claim) {
+        let slots = Slots::of(claim);
         match &claim.phase {
             Phase::Waiting(waiting) => {
                 for &slot in slots.as_slice() {
@@ -193,7 +202,8 @@ impl Index {
     }
 
     /// Drops what the resources of a changed claim do not need any more.
-    pub(crate) fn tidy(&mut self, claim: &Claim, slots: &Slots) {
+    pub(crate) fn tidy(&mut self, claim: &Claim) {
+        let slots = Slots::of(claim);
         for (name, &slot) in claim.resources.as_slice().iter().zip(slots.as_slice()) {
             let resource = &mut self[slot];
             if resource.queue_len() == 0 {
@@ -276,6 +286,11 @@ impl Resource {
     /// The last of those who were called.
     pub(crate) fn last_called(&self) -> Option<ClaimId> {
         self.lines.as_ref()?.called.last()
+    }
+
+    /// Whether so many wait that their places are not all near the processor.
+    pub(crate) fn is_long(&self) -> bool {
+        self.lines.as_ref().is_some_and(|lines| lines.in_line.is_long())
     }
 
     /// Reads what a decision about one of its waiters will need, and nothing comes of it.

@@ -20,7 +20,7 @@ use super::word::{Word, split};
 use crate::identity::ClaimId;
 
 /// Words in a chunk.
-const CHUNK: usize = 64;
+const CHUNK: usize = 128;
 /// Words in a part of a chunk: as many as fit into a line of the cache.
 const PART: usize = 4;
 
@@ -59,6 +59,11 @@ impl PartialEq for Line {
 impl Line {
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Whether it takes more than a chunk.
+    pub(crate) fn is_long(&self) -> bool {
+        self.chunks.len() > 1
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = ClaimId> + '_ {

@@ -11,9 +11,11 @@ mod holders;
 mod index;
 mod keys;
 mod line;
+mod page;
 mod roll;
 mod slots;
 mod standing;
+mod unsettled;
 mod word;
 
 use alloc::boxed::Box;
@@ -27,8 +29,9 @@ pub(crate) use self::index::due;
 pub(crate) use self::index::{Index, Resource};
 use self::keys::Keys;
 use self::roll::Roll;
-pub(crate) use self::slots::{Slot, Slots};
+pub(crate) use self::slots::{Seat, Slot, Slots};
 pub use self::standing::{Place, Standing};
+use self::unsettled::Unsettled;
 use crate::claim::{Claim, Phase};
 use crate::identity::{ClaimId, Epoch, Fence, KeyHash, NUMBERS_MAX};
 use crate::rules::Rules;
@@ -40,27 +43,25 @@ use crate::time::Timestamp;
 pub struct State {
     pub(crate) rules: Rules,
     pub(crate) counters: Counters,
-    pub(crate) claims: Roll<Record>,
+    pub(crate) claims: Roll<Claim>,
     pub(crate) index: Index,
     keys: Keys,
 
     /// Waiters whose claimant is there now (rule 3). Gone after a restart, as the claimants are.
     pub(crate) present: BTreeSet<ClaimId>,
     /// Resources on which something may have become possible.
-    pub(crate) unsettled: BTreeSet<Slot>,
+    pub(crate) unsettled: Unsettled,
+    /// The resource with waiters that was unsettled last: where to look for what comes next.
+    pub(crate) recent: Slot,
     /// A snapshot under way.
     cut: Option<Box<Cut>>,
     /// Waiters that were not loaded: empty, unless this is only a part of what a store keeps.
     pub(crate) hidden: Hidden,
 }
 
-/// A claim, and where its resources are: in this order, beside what else of a claim is always needed.
-#[derive(Debug, Clone)]
-#[repr(C)]
-pub(crate) struct Record {
-    pub(crate) slots: Slots,
-    pub(crate) claim: Claim,
-}
+/// Two lines of the cache: one more, and each decision among very many claims waits longer.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Option<Claim>>() == 128);
 
 /// The numbers a store gives out, and the epoch they belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,20 +123,21 @@ impl State {
             index: Index::default(),
             keys: Keys::default(),
             present: BTreeSet::new(),
-            unsettled: BTreeSet::new(),
+            unsettled: Unsettled::default(),
+            recent: Slot(0),
             cut: None,
             hidden: Hidden::default(),
         };
         for mut claim in claims {
-            let slots = state.index.enter(&mut claim);
-            state.index.place(&claim, &slots);
-            state.claims.insert(claim.id, Record { claim, slots });
+            state.index.enter(&mut claim);
+            state.index.place(&claim);
+            state.claims.insert(claim.id, claim);
         }
         let live = state.live().map(|live| (due(live, &state.rules), live.id));
         state.index.agenda = live.collect();
         state.keys.reserve(state.claims.len());
-        for record in state.claims.after(None) {
-            state.keys.insert(&record.claim.key, record.claim.id);
+        for claim in state.claims.after(None) {
+            state.keys.insert(&claim.key, claim.id);
         }
         state
     }
@@ -157,12 +159,12 @@ impl State {
 
     /// One claim, live or remembered.
     pub fn claim(&self, id: ClaimId) -> Option<&Claim> {
-        self.claims.get(id).map(|record| &record.claim)
+        self.claims.get(id)
     }
 
     /// The claims with a greater id than `after`, oldest first.
     pub fn claims_after(&self, after: Option<ClaimId>) -> impl Iterator<Item = &Claim> {
-        self.claims.after(after).map(|record| &record.claim)
+        self.claims.after(after)
     }
 
     /// The names that are held or wanted, after `after` in alphabetical order.
@@ -225,28 +227,22 @@ impl State {
 
     /// A claim that an index, a queue or an event names.
     pub(crate) fn known(&self, id: ClaimId) -> &Claim {
-        &self.record(id).claim
-    }
-
-    /// The same, with where its resources are.
-    pub(crate) fn record(&self, id: ClaimId) -> &Record {
         self.claims.get(id).expect("whatever names a claim goes before the claim does")
     }
 
     /// Takes a claim in, whatever its phase, and derives what follows from it.
     pub(crate) fn insert(&mut self, mut claim: Claim) {
-        let slots = self.index.enter(&mut claim);
-        self.index.place(&claim, &slots);
+        self.index.enter(&mut claim);
+        self.index.place(&claim);
         self.index.agenda.push(due(&claim, &self.rules), claim.id);
         let (id, key) = (claim.id, claim.key);
-        self.claims.insert(id, Record { claim, slots });
+        self.claims.insert(id, claim);
         self.keys.insert(&key, id);
     }
 
     /// Changes a live claim at the moment `now`, and what follows from it.
     pub(crate) fn change(&mut self, id: ClaimId, now: Timestamp, change: impl FnOnce(&mut Claim)) {
-        let record = self.claims.get_mut(id).expect("events name claims that exist");
-        let Record { claim, slots } = record;
+        let claim = self.claims.get_mut(id).expect("events name claims that exist");
         Self::keep_for_cut(&mut self.cut, claim);
         let due_before = due(claim, &self.rules);
         let before = claim.phase.clone();
@@ -255,13 +251,13 @@ impl State {
         if after.is_at_the_place_of(&claim.phase) {
             claim.phase = after;
         } else {
-            self.index.displace(claim, slots);
+            self.index.displace(claim);
             claim.phase = after;
-            self.index.place(claim, slots);
-            self.index.tidy(claim, slots);
+            self.index.place(claim);
+            self.index.tidy(claim);
         }
         if matches!(claim.phase, Phase::Ended(_)) {
-            *slots = Slots::None;
+            claim.seat = Seat::NONE;
         } else if due(claim, &self.rules) < due_before || due_before <= now {
             // Sooner than its entry, or its entry was put off because it was overdue.
             self.index.agenda.push(due(claim, &self.rules), id);
@@ -277,22 +273,21 @@ impl State {
 
     /// Changes every live claim in the same way, all at once.
     pub(crate) fn change_live(&mut self, change: impl Fn(&mut Claim)) {
-        for record in self.claims.values_mut() {
-            let Record { claim, slots } = record;
+        for claim in self.claims.values_mut() {
             if matches!(claim.phase, Phase::Ended(_)) {
                 continue;
             }
             Self::keep_for_cut(&mut self.cut, claim);
-            self.index.displace(claim, slots);
+            self.index.displace(claim);
             change(claim);
-            self.index.place(claim, slots);
+            self.index.place(claim);
         }
         self.index.agenda = self.live().map(|live| (due(live, &self.rules), live.id)).collect();
     }
 
     /// Gives a live claim one more keeper.
     pub(crate) fn add_keeper(&mut self, id: ClaimId, keeper: KeyHash) {
-        let claim = &mut self.claims.get_mut(id).expect("events name claims that exist").claim;
+        let claim = self.claims.get_mut(id).expect("events name claims that exist");
         Self::keep_for_cut(&mut self.cut, claim);
         claim.extras.get_or_insert_default().keepers.push(keeper);
     }
@@ -301,7 +296,7 @@ impl State {
     pub(crate) fn forget_oldest(&mut self) {
         let (_, id) = self.index.ended.pop_first().expect("only ended claims are forgotten");
         self.index.tally.ended -= 1;
-        let claim = self.claims.remove(id).expect("ended claims are claims").claim;
+        let claim = self.claims.remove(id).expect("ended claims are claims");
         Self::keep_for_cut(&mut self.cut, &claim);
         self.keys.remove(&claim.key, id);
     }

@@ -7,16 +7,15 @@
 //! table has fewer, but no order, in which claims are listed and snapshots are read. A plain list by
 //! id has both, but one claim that lives long would keep room for all that came and went after it.
 //!
-//! **Idea.** Ids are given out one after the other. Keep them in pages of 64 neighbours, each with
-//! room for little more than those who are there. Nearly every page is where its number says, so the
-//! way to a claim is: a guess in the list of pages, a bit in there, and the claim itself. The list is
-//! small enough to stay near the processor, so that only the claim is far away.
+//! **Idea.** Ids are given out one after the other. Keep them in pages of a thousand neighbours, each
+//! with room for little more than those who are there. Nearly every page is where its number says, and
+//! in nearly every page a claim is where its id says, so the way to it is two sums. All that is read
+//! besides the claim is the list of pages, and that is small enough to stay near the processor.
 
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::word::{Word, split};
+use super::page::{Page, Placed, leaf};
 use crate::identity::ClaimId;
 
 /// Things with ids, in order of those.
@@ -31,22 +30,10 @@ pub(crate) struct Roll<T> {
     len: usize,
 }
 
-/// Aligned, so that it is in one line of the cache.
 #[derive(Debug, Clone)]
-#[repr(align(32))]
-struct Page<T> {
-    /// Which ids have a place in the row.
-    placed: Word,
-    /// In order. Who leaves, leaves the place behind, until every other one is like that: so a row is
-    /// moved once for many who leave.
-    row: Vec<Option<T>>,
-}
-
-#[derive(Debug, Clone, Copy)]
 struct Mark {
     number: u64,
-    /// How many places of the page nobody has any more.
-    gone: u8,
+    placed: Placed,
 }
 
 impl<T> Default for Roll<T> {
@@ -61,21 +48,18 @@ impl<T> Roll<T> {
     }
 
     pub(crate) fn get(&self, id: ClaimId) -> Option<&T> {
-        let (number, place) = split(id);
-        self.pages[self.find(number).ok()?].get(place)
+        self.place(id)?.as_ref()
     }
 
     pub(crate) fn get_mut(&mut self, id: ClaimId) -> Option<&mut T> {
-        let (number, place) = split(id);
-        let nth = self.find(number).ok()?;
-        self.pages[nth].get_mut(place)
+        let (nth, at) = self.way_to(id)?;
+        self.pages[nth].row.get_mut(at)?.0.as_mut()
     }
 
     /// Where one is, if it is there at all: not looked at yet, for that takes long if it is far away.
     pub(crate) fn place(&self, id: ClaimId) -> Option<&Option<T>> {
-        let (number, place) = split(id);
-        let page = &self.pages[self.find(number).ok()?];
-        page.placed.has(place).then(|| &page.row[page.before(place)])
+        let (nth, at) = self.way_to(id)?;
+        self.pages[nth].row.get(at).map(|place| &place.0)
     }
 
     /// Adds one.
@@ -83,45 +67,63 @@ impl<T> Roll<T> {
     /// # Panics
     /// If its id is there: ids are never given twice, and a store that is unsure must stop.
     pub(crate) fn insert(&mut self, id: ClaimId, new: T) {
-        let (number, place) = split(id);
+        let (number, place) = leaf(id);
         let nth = self.find(number).unwrap_or_else(|nth| {
             self.pages.insert(nth, Page::empty());
-            self.marks.insert(nth, Mark { number, gone: 0 });
+            self.marks.insert(nth, Mark { number, placed: Placed::default() });
             self.empty += 1;
             nth
         });
         let page = &mut self.pages[nth];
         self.empty -= usize::from(page.row.is_empty());
-        page.insert(place, new, &mut self.marks[nth].gone);
+        page.insert(place, new, &mut self.marks[nth].placed);
         self.len += 1;
     }
 
     pub(crate) fn remove(&mut self, id: ClaimId) -> Option<T> {
-        let (number, place) = split(id);
-        let nth = self.find(number).ok()?;
-        let gone = self.pages[nth].remove(place, &mut self.marks[nth].gone)?;
+        let (nth, at) = self.way_to(id)?;
+        let page = &mut self.pages[nth];
+        let gone = page.remove(at, &mut self.marks[nth].placed)?;
         self.len -= 1;
-        if self.pages[nth].row.is_empty() {
+        if page.row.is_empty() {
             self.empty += 1;
             self.tidy();
         }
         Some(gone)
     }
 
+    /// The page of an id, and its place in the row. That may be past the end.
+    fn way_to(&self, id: ClaimId) -> Option<(usize, usize)> {
+        let (number, place) = leaf(id);
+        let nth = self.find(number).ok()?;
+        let at = match self.pages[nth].first {
+            Some(first) => place.checked_sub(first).map(usize::from),
+            None => self.marks[nth].placed.find(place).ok(),
+        };
+        at.map(|at| (nth, at))
+    }
+
     /// Those with a greater id than `after`, in order.
     pub(crate) fn after(&self, after: Option<ClaimId>) -> impl Iterator<Item = &T> {
-        let (first, passed) = after.map_or((0, 0), |id| {
-            let (number, place) = split(id);
-            (number, place + 1)
+        let (first, passed) = after.map_or((0, None), |id| {
+            let (number, place) = leaf(id);
+            (number, Some(place))
         });
         let from = self.find(first).unwrap_or_else(|nth| nth);
         let pages = self.pages.range(from..).zip(self.marks.range(from..));
-        pages.flat_map(move |(page, mark)| page.from(if mark.number == first { passed } else { 0 }))
+        let rows = pages.map(move |(page, mark)| {
+            let passed = passed.filter(|_| mark.number == first);
+            let at = passed.map(|place| mark.placed.find(place).map_or_else(|at| at, |at| at + 1));
+            &page.row[at.unwrap_or(0)..]
+        });
+        rows.flatten().filter_map(|place| place.0.as_ref())
     }
 
     /// All of them, in no order.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.pages.iter_mut().flat_map(|page| page.row.iter_mut().flatten())
+        self.pages
+            .iter_mut()
+            .flat_map(|page| page.row.iter_mut().filter_map(|place| place.0.as_mut()))
     }
 
     /// Which page has this number, or where it belongs.
@@ -184,66 +186,10 @@ impl<T> Roll<T> {
     }
 }
 
-impl<T> Page<T> {
-    fn empty() -> Self {
-        Self { placed: Word::default(), row: Vec::with_capacity(1) }
-    }
-
-    fn get(&self, place: u32) -> Option<&T> {
-        let there = self.placed.has(place).then(|| self.before(place))?;
-        self.row[there].as_ref()
-    }
-
-    fn get_mut(&mut self, place: u32) -> Option<&mut T> {
-        let there = self.placed.has(place).then(|| self.before(place))?;
-        self.row[there].as_mut()
-    }
-
-    /// How much of the row is for ids in front of this one.
-    fn before(&self, place: u32) -> usize {
-        self.placed.before(place) as usize
-    }
-
-    fn insert(&mut self, place: u32, new: T, gone: &mut u8) {
-        let there = self.before(place);
-        if self.placed.set(place, true) {
-            self.row.insert(there, Some(new));
-        } else {
-            let before = self.row[there].replace(new);
-            assert!(before.is_none(), "claim ids are never given twice");
-            *gone -= 1;
-        }
-    }
-
-    fn remove(&mut self, place: u32, gone: &mut u8) -> Option<T> {
-        let there = self.placed.has(place).then(|| self.before(place))?;
-        let leaves = self.row[there].take()?;
-        *gone += 1;
-        if usize::from(*gone) * 2 > self.row.len() {
-            self.close_up();
-            *gone = 0;
-        }
-        Some(leaves)
-    }
-
-    /// Takes the places away that nobody has. Memory follows what is live.
-    fn close_up(&mut self) {
-        let mut there = self.row.iter().map(Option::is_some);
-        self.placed.retain(|| there.next().expect("every place is in the row"));
-        self.row.retain(Option::is_some);
-        self.row.shrink_to_fit();
-    }
-
-    /// Those at this place and after it, in order.
-    fn from(&self, skip: u32) -> impl Iterator<Item = &T> {
-        let passed = if skip < 64 { self.before(skip) } else { self.row.len() };
-        self.row[passed..].iter().flatten()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use alloc::collections::BTreeMap;
+    use alloc::vec::Vec;
     use core::ops::Bound;
 
     use proptest::prelude::*;

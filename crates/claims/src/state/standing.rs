@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Record, Slots, State};
+use super::{Slots, State};
 use crate::claim::{Claim, Phase};
 use crate::identity::ClaimId;
 use crate::time::Timestamp;
@@ -33,15 +33,16 @@ pub struct Place {
 impl State {
     /// Where a claim stands at the moment `now`.
     pub fn standing(&self, id: ClaimId, now: Timestamp) -> Option<Standing> {
-        let Record { claim, slots } = self.claims.get(id)?;
-        Some(Standing { claim: claim.clone(), place: self.place(claim, slots), now })
+        let claim = self.claims.get(id)?;
+        Some(Standing { claim: claim.clone(), place: self.place(claim), now })
     }
 
     /// Its place in the queue, while it waits.
-    pub(crate) fn place(&self, claim: &Claim, slots: &Slots) -> Option<Place> {
+    pub(crate) fn place(&self, claim: &Claim) -> Option<Place> {
         if !matches!(claim.phase, Phase::Waiting(_)) {
             return None;
         }
+        let slots = Slots::of(claim);
         let resources = || slots.as_slice().iter().map(|&slot| &self.index[slot]);
         let names = claim.resources.as_slice().iter();
         let positions = resources()
