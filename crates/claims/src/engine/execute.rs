@@ -205,9 +205,9 @@ impl<'a> Run<'a> {
 
     /// The resources of a claim, before others that there was no room for.
     fn settle_first(&mut self, claim: ClaimId, asking: Option<ClaimId>) {
-        let slots = self.state.record(claim).slots.clone();
+        let slots = Slots::of(self.state.known(claim));
         for slot in slots.as_slice() {
-            if self.state.unsettled.remove(slot) {
+            if self.state.unsettled.remove(*slot) {
                 self.settle_slot(*slot, asking);
             }
         }

@@ -34,6 +34,14 @@ impl Unsettled {
         let next = if self.others.is_empty() { None } else { self.others.pop_first() };
         core::mem::replace(&mut self.first, next)
     }
+
+    /// Takes one out, and says whether it was there.
+    pub(crate) fn remove(&mut self, slot: Slot) -> bool {
+        if self.first == Some(slot) {
+            return self.pop_first().is_some();
+        }
+        self.others.remove(&slot)
+    }
 }
 
 impl FromIterator<Slot> for Unsettled {
@@ -54,13 +62,16 @@ mod tests {
         #[test]
         fn unsettled_behaves_like_a_sorted_set(
             start in prop::collection::vec(0u32..8, 0..8),
-            steps in prop::collection::vec(prop::option::of(0u32..8), 0..50),
+            steps in prop::collection::vec(prop::option::of((0u32..8, any::<bool>())), 0..50),
         ) {
             let mut set: BTreeSet<Slot> = start.iter().copied().map(Slot).collect();
             let mut unsettled: Unsettled = start.into_iter().map(Slot).collect();
             for step in steps {
                 match step {
-                    Some(slot) => {
+                    Some((slot, true)) => {
+                        prop_assert_eq!(unsettled.remove(Slot(slot)), set.remove(&Slot(slot)));
+                    }
+                    Some((slot, false)) => {
                         set.insert(Slot(slot));
                         unsettled.insert(Slot(slot));
                     }
