@@ -13,6 +13,7 @@ use registry::{Filter, Page, Store};
 use server::{AdminToken, Body, Config, Server, TokenFile, Tokens};
 use tokio::runtime::Runtime;
 
+use crate::targets::reservations::log_on;
 use crate::told::Told;
 
 /// The keys of the claims that are there.
@@ -41,6 +42,8 @@ pub(crate) enum Kind {
     Lived,
     /// The same, and nobody is let in without a token.
     Guarded,
+    /// Nothing is claimed but the session of a client of CloudShell.
+    Reserving,
 }
 
 pub(crate) struct House {
@@ -49,6 +52,8 @@ pub(crate) struct House {
     /// How many events there were when it was ready.
     pub(crate) events: u64,
     is_lived_in: bool,
+    /// The token of the session, if there is one.
+    pub(crate) session: String,
     config: Config,
     /// How everything was when it was ready.
     ready: Moment,
@@ -57,7 +62,7 @@ pub(crate) struct House {
 thread_local! {
     static RUNTIME: OnceCell<Runtime> = const { OnceCell::new() };
     /// Houses that nothing has happened in: to build one takes longer than most visits.
-    static READY: [Cell<Option<House>>; 3] = const { [const { Cell::new(None) }; 3] };
+    static READY: [Cell<Option<House>>; 4] = const { [const { Cell::new(None) }; 4] };
 }
 
 /// Visits a house. If something changed in there, it is as before for the next visitor.
@@ -97,11 +102,15 @@ impl House {
             wait_for_max: Duration::from_micros(1),
             ..Config::default()
         };
-        let is_lived_in = !matches!(kind, Kind::Empty);
-        let (server_now, ready) = (server(&store, &config), store.moment());
-        let mut house = Self { server: server_now, store, events: 0, is_lived_in, config, ready };
+        let is_lived_in = matches!(kind, Kind::Lived | Kind::Guarded);
+        let (server_now, ready, session) = (server(&store, &config), store.moment(), String::new());
+        let mut house =
+            Self { server: server_now, store, events: 0, is_lived_in, session, config, ready };
         if is_lived_in {
             house.furnish().await;
+        }
+        if matches!(kind, Kind::Reserving) {
+            house.session = log_on(&house.server).await;
         }
         if matches!(kind, Kind::Guarded) {
             house.config.tokens = Some(Arc::new(tokens()));

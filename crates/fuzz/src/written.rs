@@ -34,13 +34,13 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// A store with some history, and a snapshot after every so many bytes of it.
-    pub(crate) fn new(snapshot_after: u64) -> Self {
+    /// A store with a history of so many commits, and a snapshot after every so many bytes of it.
+    pub(crate) fn new(commits: u8, snapshot_after: u64) -> Self {
         let disk = Disk::default();
         let options = Options { snapshot_after, ..options() };
         let mut ledger = Ledger::open(disk.clone(), options, reading(1)).expect("a new store");
         let mut history = vec![Digest::of(ledger.state())];
-        for nth in 0..60_u8 {
+        for nth in 0..commits {
             ledger.tick(reading(2 + u64::from(nth)));
             let owner = |id: u8| Owner { claim: ClaimId(u64::from(id)), key: KeyHash([id; 16]) };
             // Most are claimed for the first time, some wait, some go on or end.

@@ -1,5 +1,6 @@
-//! One program for every target. Built by `make fuzz` it is libFuzzer, and `FUZZ_TARGET` says which
-//! target; built as usual it runs some inputs once: `cargo run -p fuzz -- TARGET FILE...`.
+//! One input again: `cargo run -p fuzz -- TARGET FILE...`. Built by `make fuzz` it is libFuzzer with
+//! one target, which `FUZZ_TARGET` names while it is compiled: libFuzzer looks at every counter of the
+//! program after each input, and the counters of all the others take longer than most inputs.
 #![cfg_attr(fuzzing, no_main)]
 
 use fuzz::Target;
@@ -9,16 +10,15 @@ use fuzz::gauge::Gauge;
 static GAUGE: Gauge = Gauge;
 
 #[cfg(fuzzing)]
-libfuzzer_sys::fuzz_target!(init: { target(); }, |input: &[u8]| { target().run(input); });
+const TARGET: Target = match option_env!("FUZZ_TARGET") {
+    Some(name) => Target::find(name).expect("FUZZ_TARGET is the name of a target"),
+    None => panic!("FUZZ_TARGET says which target"),
+};
 
 #[cfg(fuzzing)]
-fn target() -> &'static Target {
-    static CHOSEN: std::sync::OnceLock<&Target> = std::sync::OnceLock::new();
-    CHOSEN.get_or_init(|| {
-        let name = std::env::var("FUZZ_TARGET").unwrap_or_default();
-        Target::find(&name).unwrap_or_else(|| panic!("FUZZ_TARGET={name:?} is no target"))
-    })
-}
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    TARGET.run(input);
+});
 
 #[cfg(not(fuzzing))]
 fn main() -> Result<(), String> {

@@ -8,7 +8,7 @@ use crate::written::{
 };
 
 thread_local! {
-    static WRITTEN: Written = Written::new(u64::MAX);
+    static WRITTEN: Written = Written::new(60, u64::MAX);
 }
 
 /// The first byte says what is done: damage to a log, a segment as it is, or frames whose checksums

@@ -12,7 +12,7 @@ mod log;
 mod paths;
 mod queries;
 mod records;
-mod reservations;
+pub(crate) mod reservations;
 mod session;
 mod snapshot;
 mod statements;

@@ -6,8 +6,8 @@ use crate::source::Source;
 use crate::written::{Digest, SALT, Written, checksum, damage, go_on, open};
 
 thread_local! {
-    /// With snapshots, and with the whole log but none.
-    static WRITTEN: [Written; 2] = [Written::new(1_500), Written::new(u64::MAX)];
+    /// With snapshots, and with the whole log but none: a short one, for it is read again each time.
+    static WRITTEN: [Written; 2] = [Written::new(60, 1_500), Written::new(20, u64::MAX)];
 }
 
 /// The first byte says what is done: damage to snapshots and the log after them, a snapshot as it

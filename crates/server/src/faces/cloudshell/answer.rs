@@ -1,6 +1,8 @@
 //! Answers as the client reads them: one `Response`, in UTF-8, with the namespace in exactly these
 //! words, because the client removes it by its text.
 
+use std::borrow::Cow;
+
 use hyper::body::Bytes;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -110,13 +112,21 @@ pub(super) fn response(call: &str, told: Result<Told, No>) -> Answer {
 /// A reader takes line breaks in an attribute for blanks, unless they are written as numbers: what
 /// an owner called itself has to come back exactly.
 fn attribute(name: &'static str, value: &str) -> Attribute<'static> {
-    let value = escape(sayable(value)).replace('\t', "&#9;").replace('\n', "&#10;");
-    let value = value.replace('\r', "&#13;").into_bytes();
-    Attribute { key: QName(name.as_bytes()), value: value.into() }
+    let mut value = escape(sayable(value)).into_owned();
+    for (character, number) in [('\t', "&#9;"), ('\n', "&#10;"), ('\r', "&#13;")] {
+        if value.contains(character) {
+            value = value.replace(character, number);
+        }
+    }
+    Attribute { key: QName(name.as_bytes()), value: value.into_bytes().into() }
 }
 
 /// XML has no way to say most control characters.
-fn sayable(text: &str) -> String {
+fn sayable(text: &str) -> Cow<'_, str> {
+    // Nearly every text is as plain as this.
+    if text.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte)) {
+        return text.into();
+    }
     let sayable = |c: char| match c {
         '\t' | '\n' | '\r' => c,
         c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '?',
