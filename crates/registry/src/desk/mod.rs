@@ -6,8 +6,10 @@
 mod alone;
 mod books;
 mod clocks;
+mod company;
 mod inbox;
 mod recent;
+mod request;
 #[cfg(test)]
 mod tests;
 mod waits;
@@ -29,8 +31,9 @@ pub(crate) use self::books::{Books, Unwritten};
 pub(crate) use self::clocks::{Clocks, MachineClocks};
 use self::inbox::Inbox;
 use self::recent::Recent;
+use self::request::Request;
 use self::waits::{Ticket, Waits};
-use self::writer::{Request, Writer};
+use self::writer::Writer;
 use crate::commits::Commits;
 use crate::embedded::Fatal;
 use crate::error::StoreError;
@@ -80,6 +83,7 @@ impl<B: Books> Desk<B> {
         let writer = Writer {
             recent: Recent::from(books.position()),
             commits: Commits::default(),
+            syncs: false,
             books,
             clocks,
             inbox: inbox.clone(),

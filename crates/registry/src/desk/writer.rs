@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use claims::clock::TICK;
 use claims::engine::foresee;
-use claims::{Claim, ClaimId, Command, Event, Owner, Refusal, Span, Standing};
+use claims::{ClaimId, Command, Event, Owner, Refusal, Span, Standing};
 
 use super::books::Books;
 use super::clocks::Clocks;
-use super::inbox::{Inbox, Urgency};
+use super::inbox::Inbox;
 use super::recent::Recent;
+use super::request::{Look, Request};
 use super::waits::{Reply, Ticket, Wait, Waits};
 use crate::commits::Commits;
 use crate::embedded::{Fatal, Reading};
@@ -24,65 +25,11 @@ use crate::store::Answer;
 /// moment of the batch, clients count theirs from before they ask: whoever came long after that
 /// moment would have less than it believes. So much is within the margin of every lease of 20 ms and
 /// more, and longer than it takes to fill a batch.
-const LATE_MAX: Span = Span::from_millis(1);
-
-/// What was granted so lately may well be given back in a moment: in quick turns it is.
-const FRESH_MAX: Span = Span::from_millis(2);
+pub(super) const LATE_MAX: Span = Span::from_millis(1);
 
 /// How many requests are foreseen at a time. Much more, and what was fetched for the last is gone again
 /// when its turn comes.
 const FORESEEN_MAX: usize = 64;
-
-/// A look at the books and at what happened lately.
-pub(super) type Look<B> = Box<dyn FnOnce(&B, &Recent, &Commits) + Send>;
-
-/// What the desk is asked.
-pub(super) enum Request<B: Books> {
-    Submit {
-        command: Command,
-        reply: Reply,
-    },
-    SubmitAndWait {
-        command: Command,
-        patience: Span,
-        ticket: Ticket,
-        reply: Reply,
-    },
-    /// Whoever had this ticket is gone.
-    Gone(Ticket),
-    /// Look at the books, when everything in them is durable.
-    Look(Look<B>),
-    /// Do what is due, then look.
-    Sweep(Look<B>),
-    /// A chore has been run.
-    Done(B::Done),
-    Close,
-}
-
-impl<B: Books> Request<B> {
-    /// What is to be decided, if something is.
-    fn command(&self) -> Option<&Command> {
-        match self {
-            Self::Submit { command, .. } | Self::SubmitAndWait { command, .. } => Some(command),
-            Self::Gone(_) | Self::Look(_) | Self::Sweep(_) | Self::Done(_) | Self::Close => None,
-        }
-    }
-
-    /// A renewal comes long before its deadline. Whoever hung up waits for nothing.
-    pub(super) fn urgency(&self) -> Urgency {
-        match self {
-            Self::Submit { command: Command::Renew(..), .. } | Self::Gone(_) => {
-                Urgency::WithCompany
-            }
-            Self::Submit { .. }
-            | Self::SubmitAndWait { .. }
-            | Self::Look(_)
-            | Self::Sweep(_)
-            | Self::Done(_)
-            | Self::Close => Urgency::Now,
-        }
-    }
-}
 
 /// The desk's thread.
 pub(super) struct Writer<B: Books> {
@@ -96,6 +43,8 @@ pub(super) struct Writer<B: Books> {
     pub(super) chores: Sender<B::Chore>,
     pub(super) recent: Recent,
     pub(super) commits: Commits,
+    /// Whether the last commit waited for a sync: only then is there one to share.
+    pub(super) syncs: bool,
     pub(super) waits: Waits,
     pub(super) answers: Vec<(Reply, Result<Answer, StoreError>)>,
     pub(super) looks: Vec<Look<B>>,
@@ -148,7 +97,7 @@ impl<B: Books> Writer<B> {
 
     /// How long nothing needs to be done. While leases run, the clock is read every tick: that is
     /// how a pause of this very process is noticed.
-    fn pause(&self) -> Duration {
+    pub(super) fn pause(&self) -> Duration {
         let now = self.books.now();
         let tally = self.books.state().tally();
         let tick = (tally.active + tally.waiting > 0).then_some(TICK);
@@ -160,7 +109,7 @@ impl<B: Books> Writer<B> {
         Duration::from_micros(pause.unwrap_or(Span::from_secs(60)).as_micros())
     }
 
-    fn take_all(&mut self, reading: Reading) -> Result<(), Fatal> {
+    pub(super) fn take_all(&mut self, reading: Reading) -> Result<(), Fatal> {
         while !self.books.wants_commit() {
             self.foresee();
             match self.taken.pop_front() {
@@ -183,49 +132,6 @@ impl<B: Books> Writer<B> {
         Ok(())
     }
 
-    /// Whoever joins a queue and waits hears nothing before its turn, so nobody waits for that to be
-    /// durable. It shares the sync of what comes next, most likely the release it waits for, instead
-    /// of making that wait behind a sync of its own. The same for who is to be told that it has to
-    /// wait, where turns are quick.
-    fn keep_open(&mut self, reading: Reading) -> Result<(), Fatal> {
-        while self.nobody_hurries() {
-            let over = reading.boot.as_micros() + LATE_MAX.as_micros();
-            let left = over.saturating_sub(self.clocks.read().boot.as_micros());
-            let left = Duration::from_micros(left).min(self.pause());
-            if left.is_zero() {
-                break;
-            }
-            self.inbox.take(&mut self.taken, left);
-            if self.is_late(reading) {
-                break;
-            }
-            self.take_all(reading)?;
-        }
-        Ok(())
-    }
-
-    /// Whether something happened, and nobody is in a hurry to be told of it.
-    fn nobody_hurries(&self) -> bool {
-        let pending = self.books.pending();
-        let is_heard = |event| ends_a_wait(event).is_some_and(|claim| self.waits.has(claim));
-        self.answers.iter().all(|(_, answer)| self.is_behind_a_fresh_holder(answer))
-            && self.looks.is_empty()
-            && self.taken.is_empty()
-            && !self.closing
-            && !self.books.wants_commit()
-            && !pending.is_empty()
-            && !pending.iter().any(is_heard)
-    }
-
-    fn is_behind_a_fresh_holder(&self, answer: &Result<Answer, StoreError>) -> bool {
-        let Ok(Ok(Standing { place: Some(place), now, .. })) = answer else { return false };
-        let is_fresh = |holder: &ClaimId| {
-            let activation = self.books.state().claim(*holder).and_then(Claim::activation);
-            activation.is_some_and(|activation| now.since(activation.since.at) < FRESH_MAX)
-        };
-        place.holders.iter().any(is_fresh)
-    }
-
     /// Tells the engine what comes next, some requests at a time: what it needs for all of them comes
     /// from far memory in little more time than for one.
     fn foresee(&mut self) {
@@ -237,7 +143,7 @@ impl<B: Books> Writer<B> {
     }
 
     /// Whether what is taken now belongs into a batch of its own.
-    fn is_late(&self, reading: Reading) -> bool {
+    pub(super) fn is_late(&self, reading: Reading) -> bool {
         let now = self.clocks.read().boot.as_micros();
         now.saturating_sub(reading.boot.as_micros()) > LATE_MAX.as_micros()
     }
@@ -338,6 +244,7 @@ impl<B: Books> Writer<B> {
             self.commits.synced(took);
         }
         if kept {
+            self.syncs = batch.sync_took.is_some();
             self.recent.push(batch);
             self.position.send_replace(self.recent.next());
         }
@@ -383,7 +290,7 @@ impl<B: Books> Writer<B> {
     }
 }
 
-fn ends_a_wait(event: &Event) -> Option<ClaimId> {
+pub(super) fn ends_a_wait(event: &Event) -> Option<ClaimId> {
     match event {
         Event::Activated { claim, .. } | Event::Ended { claim, .. } => Some(*claim),
         Event::Registered { .. }
