@@ -313,12 +313,32 @@ fn release_that_a_refresh_ran_over_is_written_again() {
     assert!(reads(&holding.step(Heard::Stop, at(5.0))));
     let release = written(holding.step(Heard::Saw(as_read(&lease)), at(5.0)));
     assert!(release.released_at.is_some());
-    assert!(reads(&holding.step(Heard::Wrote, at(5.1))));
-    // The remote had read before, and wrote after.
-    let again = written(holding.step(Heard::Saw(as_read(&lease)), at(5.2)));
+    // The remote had read before, and has the margin to write in: only then is there something to see.
+    assert_eq!(waits(holding.step(Heard::Wrote, at(5.1))).0, at(6.1).at);
+    assert!(reads(&holding.step(Heard::Go, at(6.1))));
+    let again = written(holding.step(Heard::Saw(as_read(&lease)), at(6.2)));
     assert!(again.released_at.is_some());
-    holding.step(Heard::Wrote, at(5.3));
-    assert_eq!(done(holding.step(Heard::Saw(as_read(&again)), at(5.4))), Ending::Released);
+    assert_eq!(waits(holding.step(Heard::Wrote, at(6.3))).0, at(7.3).at);
+    assert!(reads(&holding.step(Heard::Go, at(7.3))));
+    assert_eq!(done(holding.step(Heard::Saw(as_read(&again)), at(7.4))), Ending::Released);
+}
+
+/// The lease may end while the owner waits to see what became of its release. It looks, and touches
+/// nothing.
+#[test]
+fn release_is_looked_at_even_when_the_lease_is_over_by_then() {
+    let last_moment = |seen: &dyn Fn(&Lease) -> Seen| {
+        let mut holding = held();
+        let (lease, end) = (holding.lease().clone(), holding.deadline().as_micros() as f64 / 1e6);
+        holding.step(Heard::Stop, at(end - 0.3));
+        let release = written(holding.step(Heard::Saw(as_read(&lease)), at(end - 0.2)));
+        waits(holding.step(Heard::Wrote, at(end - 0.1)));
+        assert!(reads(&holding.step(Heard::Go, at(end + 0.9))));
+        done(holding.step(Heard::Saw(seen(&release)), at(end + 1.0)))
+    };
+    assert_eq!(last_moment(&as_read), Ending::Released);
+    let refreshed = |release: &Lease| as_read(&Lease { released_at: None, ..release.clone() });
+    assert_eq!(last_moment(&refreshed), Ending::Unreleased);
 }
 
 #[test]
@@ -327,9 +347,10 @@ fn release_that_somebody_took_up_at_once_is_a_release() {
     let lease = holding.lease().clone();
     holding.step(Heard::Stop, at(5.0));
     written(holding.step(Heard::Saw(as_read(&lease)), at(5.0)));
-    assert!(reads(&holding.step(Heard::Wrote, at(5.1))));
+    waits(holding.step(Heard::Wrote, at(5.1)));
+    assert!(reads(&holding.step(Heard::Go, at(6.1))));
     let next = Seen::Record(record("next", 5.1));
-    assert_eq!(done(holding.step(Heard::Saw(next), at(5.2))), Ending::Released);
+    assert_eq!(done(holding.step(Heard::Saw(next), at(6.2))), Ending::Released);
 }
 
 fn join(expected: Option<&str>, seen: Seen, now: f64) -> Result<Holding, CannotKeep> {

@@ -133,7 +133,7 @@ impl Machine for Holding {
             }
         }
         // Whatever was heard comes too late now. Nothing is touched: it may be somebody else's.
-        if now.at >= self.deadline && !self.is_released_by(&heard) {
+        if now.at >= self.deadline && !self.only_looks(&heard) {
             return Step::Done(self.too_late());
         }
         match (self.phase, heard) {
@@ -151,7 +151,8 @@ impl Holding {
         self.phase = Phase::Looking;
         // A read that hangs must leave time for another.
         let within = Span::from_micros(self.deadline.since(now.at).as_micros() / 2 + 1);
-        Step::Read { by: now.at + within }
+        let at_least = if self.releases > 0 { self.terms.margin() } else { Span::ZERO };
+        Step::Read { by: now.at + within.max(at_least) }
     }
 
     fn judge(&mut self, seen: &Seen, now: Now) -> Next {
@@ -167,6 +168,7 @@ impl Holding {
         match (released, self.releases) {
             (true, _) => self.gone(Loss::Released),
             (false, RELEASES_MAX..) => Step::Done(Ending::Unreleased),
+            (false, _) if now.at >= self.deadline => Step::Done(Ending::Unreleased),
             (false, _) => self.write(now),
         }
     }
@@ -194,8 +196,10 @@ impl Holding {
 
     fn written(&mut self, now: Now) -> Next {
         if self.wish == Wish::Release {
-            // The remote may have read just before and write just after: have a look.
-            return self.look(now);
+            // The remote may have read just before, and have until the margin is over to write. Others
+            // need not wait for that: to them it is released.
+            self.phase = Phase::Looking;
+            return Step::Wait { until: now.at + self.terms.margin(), why: Why::Holding };
         }
         self.retries = 0;
         self.deadline = self.wrote_at + self.terms.believe_for();
@@ -224,8 +228,8 @@ impl Holding {
         }
     }
 
-    /// A release that is known to have landed did, whatever the time.
-    fn is_released_by(&self, heard: &Heard) -> bool {
-        self.releases > 0 && matches!(heard, Heard::Saw(_))
+    /// Whether it is out to see what became of its release: that touches nothing, whatever the time.
+    fn only_looks(&self, heard: &Heard) -> bool {
+        self.releases > 0 && matches!(heard, Heard::Go | Heard::Saw(_))
     }
 }
