@@ -35,7 +35,9 @@ pub(crate) fn update(
     writer.push(" SET ");
     writer.assignments(update)?;
     writer.push(" WHERE ");
+    writer.reads_itself = false;
     writer.rows(update)?;
+    writer.choose_all_first(update)?;
     if dialect.has_returning() && !returning.is_empty() {
         writer.push(" RETURNING ");
         writer.read_columns(returning)?;
@@ -74,6 +76,21 @@ impl<'a> Writer<'a> {
             self.push("1 = 1");
         }
         Ok(())
+    }
+
+    /// MySQL and MariaDB read other rows of the table when the first row needs them, and by then some may have been
+    /// changed. Sorting by what no index has makes them choose every row before they change one.
+    fn choose_all_first(&mut self, update: &'a Update) -> Result<(), Invalid> {
+        let is_one = !update.key.is_empty();
+        match update.assignments().first() {
+            Some(first) if self.dialect == Dialect::Mysql && self.reads_itself && !is_one => {
+                self.push(" ORDER BY HEX(");
+                self.own_column(&first.column.name)?;
+                self.push(")");
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn key(&mut self, update: &'a Update) -> Result<(), Invalid> {

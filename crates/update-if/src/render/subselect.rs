@@ -76,6 +76,7 @@ impl Writer<'_> {
     /// Rows of the table that is being updated. MySQL refuses to read it directly, but not through a derived table;
     /// what speaks of those rows alone goes inside, so that the derived table is small.
     fn derived(&mut self, subselect: &Subselect) -> Result<(), Invalid> {
+        self.reads_itself = true;
         let scope = subselect.scope();
         let (inside, outside): (Vec<Condition>, Vec<Condition>) = subselect
             .filters

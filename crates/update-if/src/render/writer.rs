@@ -22,6 +22,8 @@ pub(crate) struct Writer<'a> {
     pub(super) scopes: Vec<(String, Option<Table>)>,
     /// Inside a NOT, where unknown and false are not the same.
     pub(super) negated: bool,
+    /// Other rows of the updated table are read, too.
+    pub(super) reads_itself: bool,
     depth: usize,
     text: String,
     values: Vec<Value>,
@@ -36,6 +38,7 @@ impl<'a> Writer<'a> {
             saved: Vec::new(),
             scopes: Vec::new(),
             negated: false,
+            reads_itself: false,
             depth: 0,
             text: String::with_capacity(256),
             values: Vec::with_capacity(16),

@@ -5,7 +5,8 @@ use proptest::test_runner::{Config, TestError, TestRunner};
 use update_if::{Backend, Dialect, Invalid, Kind, Resource, Sql, Value};
 
 use crate::databases::{self, World};
-use crate::evaluator::{Other, Plan, Thing, others, plan, things};
+use crate::evaluator::{Expect, Int, Other, Plan, Test, Thing, others, plan, things};
+use crate::on_every_database;
 
 const STATEMENTS: u32 = 500;
 
@@ -142,4 +143,25 @@ fn random_statements_mean_what_they_say_on_mariadb() {
 #[test]
 fn random_statements_mean_what_they_say_on_mysql() {
     random_statements_mean_what_they_say(databases::mysql());
+}
+
+on_every_database! {
+    /// One row is changed without a look at the others, and the next one has to see it as it was.
+    async fn every_row_is_chosen_before_one_is_changed(world) {
+        tables(&world).await;
+        let thing = |id, a, b, s: Option<&str>| {
+            Thing { id, a, b, s: s.map(str::to_owned), t: None }
+        };
+        let before = [thing(0, None, Some(2), Some("y")), thing(1, Some(2), None, None)];
+        let nobody = || Test::Not(Box::new(Test::Same(Some("y".into()))));
+        let is_y = Test::Text(true, Expect::Value(Some("y".into())));
+        for condition in [nobody(), Test::Any(vec![is_y, nobody()])] {
+            let (b, conditions) = (Some(Int::Literal(None)), vec![condition]);
+            let (key, a, s, t, order) = (None, None, None, None, Vec::new());
+            let plan = Plan { key, a, b, s, t, conditions, order, cinder: false };
+            let (_, matched) = plan.evaluate(&before, &[]);
+            assert_eq!(matched, 1, "the second is kept by the first");
+            means_what_it_says(&world, &plan, &before, &[]).await.unwrap();
+        }
+    }
 }
