@@ -5,13 +5,13 @@
 mod answers;
 mod cinder;
 mod databases;
-mod evaluator;
 mod groups;
 mod guide;
 mod injection;
 mod killed;
 mod objects;
 mod original;
+mod plan;
 mod race;
 mod random;
 #[path = "../servers/mod.rs"]

@@ -5,8 +5,8 @@ use proptest::test_runner::{Config, TestError, TestRunner};
 use update_if::{Backend, Dialect, Invalid, Kind, Resource, Sql, Value};
 
 use crate::databases::{self, World};
-use crate::evaluator::{Expect, Int, Other, Plan, Test, Thing, others, plan, things};
 use crate::on_every_database;
+use crate::plan::{Expect, Int, Other, Plan, Test, Thing, others, plan, things};
 
 const STATEMENTS: u32 = 500;
 
