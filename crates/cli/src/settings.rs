@@ -92,6 +92,9 @@ struct Limits {
     /// The longest list in one answer
     #[arg(long, env = "TENURE_LIST_MAX", default_value = "1000", value_parser = at_least_one)]
     list_max: usize,
+    /// The most bytes that lists and other large answers take together until they are read
+    #[arg(long, env = "TENURE_UNREAD_BYTES_MAX", default_value = "134217728", value_parser = at_least_one)]
+    unread_bytes_max: usize,
     /// The most claims renewed by one request
     #[arg(long, env = "TENURE_RENEWALS_MAX", default_value = "4096", value_parser = at_least_one)]
     renewals_max: usize,
@@ -181,6 +184,7 @@ impl Settings {
             connections_per_address_max: limits.connections_per_address_max,
             streams_max: limits.streams_max,
             list_max: limits.list_max,
+            unread_bytes_max: limits.unread_bytes_max,
             renewals_max: limits.renewals_max,
             delays: Delays {
                 dataset_writes: self

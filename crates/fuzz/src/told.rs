@@ -23,12 +23,11 @@ pub(crate) struct Told {
 impl Told {
     pub(crate) fn of(answer: Response<Body>) -> Self {
         let (head, body) = answer.into_parts();
-        let (text, stream) = match body {
-            Body::Whole(bytes) => {
-                (String::from_utf8(bytes.to_vec()).expect("answers are UTF-8"), None)
-            }
-            stream @ Body::Stream(_) => (String::new(), Some(stream)),
+        let (bytes, stream) = match body.into_bytes() {
+            Ok(bytes) => (bytes, None),
+            Err(pieces) => (Default::default(), Some(Body::Stream(pieces))),
         };
+        let text = String::from_utf8(bytes.to_vec()).expect("answers are UTF-8");
         Self { status: head.status, headers: head.headers, text, stream }
     }
 

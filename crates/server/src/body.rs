@@ -10,16 +10,29 @@ use claims::wire::Problem;
 use hyper::body::{Bytes, Frame, SizeHint};
 use tokio::sync::mpsc;
 
+use crate::unread::Large;
+
 /// The body of an answer.
 #[derive(Debug)]
 pub enum Body {
     /// All there.
     Whole(Bytes),
+    /// All there, and large.
+    Large(Large),
     /// Comes piece by piece, until the sender is dropped.
     Stream(mpsc::Receiver<Bytes>),
 }
 
 impl Body {
+    /// All of it, unless it comes piece by piece.
+    pub fn into_bytes(self) -> Result<Bytes, mpsc::Receiver<Bytes>> {
+        match self {
+            Self::Whole(bytes) => Ok(bytes),
+            Self::Large(mut large) => Ok(large.take()),
+            Self::Stream(pieces) => Err(pieces),
+        }
+    }
+
     /// Nothing.
     pub(crate) fn empty() -> Self {
         Self::Whole(Bytes::new())
@@ -37,6 +50,8 @@ impl hyper::body::Body for Body {
         match &mut *self {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Large(large) if large.len() == 0 => Poll::Ready(None),
+            Self::Large(large) => Poll::Ready(Some(Ok(Frame::data(large.take())))),
             Self::Stream(pieces) => {
                 pieces.poll_recv(cx).map(|piece| piece.map(|bytes| Ok(Frame::data(bytes))))
             }
@@ -44,12 +59,17 @@ impl hyper::body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+        match self {
+            Self::Whole(bytes) => bytes.is_empty(),
+            Self::Large(large) => large.len() == 0,
+            Self::Stream(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Large(large) => SizeHint::with_exact(large.len() as u64),
             Self::Stream(_) => SizeHint::default(),
         }
     }

@@ -51,6 +51,8 @@ pub struct Config {
     pub streams_max: usize,
     /// The longest list in one answer.
     pub list_max: usize,
+    /// The most that lists and other large answers take together until they are read.
+    pub unread_bytes_max: usize,
     /// The most claims renewed by one request.
     pub renewals_max: usize,
     /// How long operations on datasets wait at least.
@@ -78,6 +80,7 @@ impl Default for Config {
             connections_per_address_max: 256,
             streams_max: 64,
             list_max: 1_000,
+            unread_bytes_max: 128 << 20,
             renewals_max: 4_096,
             delays: Delays::default(),
         }

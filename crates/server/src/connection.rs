@@ -6,7 +6,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyper::Request;
 use hyper::body::Incoming;
@@ -18,7 +17,7 @@ use tokio::net::TcpStream;
 
 use crate::answer::Answer;
 use crate::faces::cloudshell::{Ending, Face, Line};
-use crate::patient::Patient;
+use crate::patient::{Patient, Turns};
 use crate::server::Server;
 use crate::tls;
 
@@ -78,16 +77,16 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     A: Future<Output = Answer>,
 {
-    let turns = AtomicUsize::new(0);
+    let turns = Turns::default();
     // Declared before the connection, so closed after it: whoever sees it closed may be sure that a
     // wait on it is over, also in the thread that serves somebody else.
     let mut stream = Patient::new(stream, &server.config, &turns);
     let service = service_fn(|request| {
-        turns.fetch_add(1, Ordering::Relaxed);
+        turns.asked();
         let answer = answer(request);
         async {
-            let answer = answer.await;
-            turns.fetch_add(1, Ordering::Relaxed);
+            let mut answer = answer.await;
+            turns.answered(&mut answer);
             Ok::<_, Infallible>(answer)
         }
     });

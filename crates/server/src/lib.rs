@@ -24,6 +24,7 @@ mod answer;
 mod body;
 mod gate;
 mod route;
+mod unread;
 
 mod faces;
 mod health;

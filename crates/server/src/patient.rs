@@ -7,6 +7,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -14,13 +15,36 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use crate::answer::Answer;
 use crate::config::Config;
+use crate::unread::Outgoing;
+
+/// Requests and answers of a connection, in turns.
+#[derive(Default)]
+pub(crate) struct Turns {
+    /// Counts beginnings and ends of requests: while it is odd, what arrives is no head.
+    count: AtomicUsize,
+    /// What answers take until they are gone.
+    outgoing: Arc<Outgoing>,
+}
+
+impl Turns {
+    /// A request has arrived.
+    pub(crate) fn asked(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Its answer is ready to be written.
+    pub(crate) fn answered(&self, answer: &mut Answer) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.outgoing.expect(answer);
+    }
+}
 
 pub(crate) struct Patient<'a, S> {
     stream: S,
     config: &'a Config,
-    /// Counts beginnings and ends of requests: while it is odd, what arrives is no head.
-    turns: &'a AtomicUsize,
+    turns: &'a Turns,
     turn: usize,
     /// A head has begun to arrive in this turn.
     in_head: bool,
@@ -30,7 +54,7 @@ pub(crate) struct Patient<'a, S> {
 }
 
 impl<'a, S> Patient<'a, S> {
-    pub(crate) fn new(stream: S, config: &'a Config, turns: &'a AtomicUsize) -> Self {
+    pub(crate) fn new(stream: S, config: &'a Config, turns: &'a Turns) -> Self {
         Self { stream, config, turns, turn: 0, in_head: false, head: None, stuck: None }
     }
 }
@@ -53,7 +77,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<'_, S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let me = &mut *self;
-        let turn = me.turns.load(Ordering::Relaxed);
+        let turn = me.turns.count.load(Ordering::Relaxed);
         if turn != me.turn {
             (me.turn, me.in_head, me.head) = (turn, false, None);
         }
@@ -86,6 +110,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<'_, S> {
             // Everything that was ready is gone.
             flushed => {
                 me.stuck = None;
+                me.turns.outgoing.flushed();
                 flushed
             }
         }

@@ -22,6 +22,7 @@ use crate::faces::ids;
 use crate::keys::KeyMaker;
 use crate::metrics::Metrics;
 use crate::route::Route;
+use crate::unread::Unread;
 use crate::{gate, health, openapi, v1};
 
 /// A lock server over a store.
@@ -31,6 +32,7 @@ pub struct Server {
     pub(crate) keys: KeyMaker,
     pub(crate) metrics: Metrics,
     pub(crate) streams: Arc<Semaphore>,
+    unread: Unread,
     /// Records of operations are read and changed by one request at a time.
     pub(crate) operations: Mutex<()>,
     closing: watch::Sender<bool>,
@@ -47,6 +49,7 @@ impl Server {
         Self {
             store,
             streams: Arc::new(Semaphore::new(config.streams_max)),
+            unread: Unread::new(config.unread_bytes_max),
             config,
             keys: KeyMaker::default(),
             metrics: Metrics::default(),
@@ -178,7 +181,10 @@ impl Server {
             (&Method::POST, Route::IdsWork) => ids::work(&asked, &body.await?).await,
             (&Method::PATCH, Route::IdsJob(lock)) => ids::finish(&asked, lock, &body.await?).await,
             (&Method::OPTIONS, _) => Ok(options(route.allow())),
-            (&Method::GET | &Method::HEAD, route) => self.look(&asked, route).await,
+            (&Method::GET | &Method::HEAD, route) => {
+                let seen = self.look(&asked, route).await?;
+                self.unread.let_out(seen)
+            }
             _ => Ok(not_allowed(route.allow())),
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use claims::Rules;
 use server::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 
 /// Only what hangs is caught by this.
@@ -48,6 +48,21 @@ async fn open(address: SocketAddr, begun: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(begun).await.unwrap();
     stream
+}
+
+/// Makes claims that say much.
+async fn claim_with_data(address: SocketAddr, count: usize, bytes: usize) {
+    let data = "x".repeat(bytes);
+    for nth in 0..count {
+        let body = format!(r#"{{"resource":"r{nth}","ttl":60,"user_data":"{data}"}}"#);
+        let claim = format!(
+            "POST /v1/claims/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let told = rest(open(address, claim.as_bytes()).await).await;
+        assert!(told.starts_with("HTTP/1.1 201"), "{told}");
+    }
 }
 
 /// Everything the server says until it hangs up.
@@ -144,17 +159,7 @@ async fn who_is_not_slow_is_not_let_go() {
 #[tokio::test]
 async fn clients_that_never_read_are_let_go() {
     with(Config { write_for: SOON, ..patient() }, async |address| {
-        let data = "x".repeat(60_000);
-        for nth in 0..300 {
-            let body = format!(r#"{{"resource":"r{nth}","ttl":60,"user_data":"{data}"}}"#);
-            let claim = format!(
-                "POST /v1/claims/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-                body.len()
-            );
-            let told = rest(open(address, claim.as_bytes()).await).await;
-            assert!(told.starts_with("HTTP/1.1 201"), "{told}");
-        }
+        claim_with_data(address, 300, 60_000).await;
         let list = b"GET /v1/claims/?limit=250 HTTP/1.1\r\nHost: localhost\r\n\r\n";
         let mut deaf = open(address, list).await;
         // Writing fails when the other side is gone; nothing was read until then.
@@ -195,16 +200,7 @@ async fn event_streams_that_are_never_read_are_let_go() {
 #[tokio::test]
 async fn lists_that_are_too_large_are_refused_with_a_smaller_limit() {
     with(patient(), async |address| {
-        let data = "x".repeat(65_000);
-        for nth in 0..300 {
-            let body = format!(r#"{{"resource":"r{nth}","ttl":60,"user_data":"{data}"}}"#);
-            let claim = format!(
-                "POST /v1/claims/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-                body.len()
-            );
-            assert!(rest(open(address, claim.as_bytes()).await).await.starts_with("HTTP/1.1 201"));
-        }
+        claim_with_data(address, 300, 65_000).await;
         let list = async |limit: &str| {
             let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
             let list = format!("GET /v1/claims/?limit={limit} {head}");
@@ -260,4 +256,55 @@ async fn connections_beyond_the_bound_are_turned_away_and_a_seat_is_given_again(
         }
     })
     .await;
+}
+
+/// Lists of some megabytes, of which nobody reads a byte unless it is said.
+#[tokio::test]
+async fn lists_that_nobody_reads_take_bounded_memory_together() {
+    const CLAIMS: usize = 220;
+    let three_lists = 3 * CLAIMS * 62_000;
+    with(Config { unread_bytes_max: three_lists, ..patient() }, async |address| {
+        claim_with_data(address, CLAIMS, 60_000).await;
+        let list =
+            |claims| format!("GET /v1/claims/?limit={claims} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let ask = async |list: String| {
+            // The system keeps little of it: what is not read is the server's to keep.
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.set_recv_buffer_size(16 << 10).unwrap();
+            let mut stream = socket.connect(address).await.unwrap();
+            stream.write_all(list.as_bytes()).await.unwrap();
+            let head = head(&mut stream).await;
+            (stream, head)
+        };
+        let (one, told) = ask(list(CLAIMS)).await;
+        assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+        // This one asks for two, and reads the first of them: the other still counts.
+        let (mut two, told) = ask(list(CLAIMS).repeat(2)).await;
+        let length = told.split("content-length: ").nth(1).unwrap().lines().next().unwrap();
+        two.read_exact(&mut vec![0; length.parse().unwrap()]).await.unwrap();
+        assert!(head(&mut two).await.starts_with("HTTP/1.1 200"));
+        let three = loop {
+            // What was read is given back a moment later.
+            let (three, told) = ask(list(CLAIMS)).await;
+            if told.starts_with("HTTP/1.1 200") {
+                break three;
+            }
+        };
+        let (_, told) = ask(list(CLAIMS)).await;
+        assert!(told.starts_with("HTTP/1.1 503") && told.contains("retry-after: 1"), "{told}");
+        // Whoever needs little is served as always.
+        assert!(ask(list(0)).await.1.starts_with("HTTP/1.1 200"));
+        drop((one, two, three));
+        while ask(list(CLAIMS)).await.1.starts_with("HTTP/1.1 503") {}
+    })
+    .await;
+}
+
+/// The head of the next answer on a connection.
+async fn head(stream: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    String::from_utf8(head).unwrap()
 }

@@ -62,7 +62,7 @@ impl House {
             headers: request.headers().clone(),
             body: match request.body() {
                 Body::Whole(bytes) => bytes.to_vec(),
-                Body::Stream(_) => Vec::new(),
+                Body::Large(_) | Body::Stream(_) => Vec::new(),
             },
         };
         let (head, body) = self.server.handle(request).await.into_parts();
@@ -97,10 +97,8 @@ impl House {
 
 /// The text of an answer. Streams have no end, so they are not read.
 pub(crate) fn whole(body: Body) -> String {
-    match body {
-        Body::Whole(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
-        Body::Stream(_) => String::new(),
-    }
+    let bytes = body.into_bytes().unwrap_or_default();
+    String::from_utf8(bytes.to_vec()).unwrap()
 }
 
 /// A request as clients of the original send it.
