@@ -3,6 +3,9 @@
 //! Reading requests and sending answers is most of what the server does, and one thread can use only
 //! one core for it. Each thread has an event loop and a bell of its own, and a connection stays where
 //! it was dealt to: nothing is shared between them but what the whole server shares.
+//!
+//! Each thread with somebody to answer has to be woken after each commit. Few connections are served
+//! sooner by one thread than by two that take turns at it, so a thread is used when those before it have enough.
 
 use std::io;
 use std::sync::Arc;
@@ -24,13 +27,20 @@ pub(crate) fn bell() -> Arc<Bell> {
     BELL.with(Arc::clone)
 }
 
-/// The thread that accepts connections serves its share of them; these are the others.
+/// How many connections a thread has before the next one gets any.
+const FEW: usize = 32;
+
+/// The thread that accepts connections serves its share of them; the others are for more.
 pub(crate) struct Threads {
+    here: Served,
     others: Vec<Other>,
-    dealt: AtomicUsize,
 }
 
+/// How many connections a thread serves.
+type Served = Arc<AtomicUsize>;
+
 struct Other {
+    served: Served,
     runtime: Handle,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -40,10 +50,10 @@ impl Threads {
     /// So many threads in all, the calling one included.
     pub(crate) fn start(count: usize) -> io::Result<Self> {
         let others = (1..count).map(Other::start).collect::<io::Result<_>>()?;
-        Ok(Self { others, dealt: AtomicUsize::new(0) })
+        Ok(Self { here: Served::default(), others })
     }
 
-    /// Serves a connection in the next thread.
+    /// Serves a connection in the first thread that has few, or else in the one that has fewest.
     pub(crate) fn deal<F>(
         &self,
         stream: TcpStream,
@@ -51,11 +61,19 @@ impl Threads {
     ) where
         F: Future<Output = ()> + Send + 'static,
     {
-        let next = self.dealt.fetch_add(1, Ordering::Relaxed) % (self.others.len() + 1);
-        let Some(other) = next.checked_sub(1).and_then(|next| self.others.get(next)) else {
-            tokio::spawn(serve(stream));
+        let load = |served: &Served| served.load(Ordering::Relaxed).saturating_sub(FEW - 1);
+        let other = self.others.iter().min_by_key(|other| load(&other.served));
+        let other = other.filter(|other| load(&other.served) < load(&self.here));
+        let Some(other) = other else {
+            let visit = Visit::begin(&self.here);
+            let serving = serve(stream);
+            tokio::spawn(async move {
+                serving.await;
+                drop(visit);
+            });
             return;
         };
+        let visit = Visit::begin(&other.served);
         // A socket is watched by the event loop it was made in, so it is made again in the other.
         let moved = stream.into_std();
         other.runtime.spawn(async move {
@@ -63,7 +81,24 @@ impl Threads {
                 Ok(stream) => serve(stream).await,
                 Err(error) => tracing::warn!(%error, "a connection could not be served"),
             }
+            drop(visit);
         });
+    }
+}
+
+/// One connection in the care of a thread.
+struct Visit(Served);
+
+impl Visit {
+    fn begin(served: &Served) -> Self {
+        served.fetch_add(1, Ordering::Relaxed);
+        Self(served.clone())
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -80,7 +115,8 @@ impl Other {
                 let _ = stopped.await;
             });
         })?;
-        Ok(Self { runtime: handle, stop: Some(stop), thread: Some(thread) })
+        let served = Served::default();
+        Ok(Self { served, runtime: handle, stop: Some(stop), thread: Some(thread) })
     }
 }
 
@@ -96,40 +132,83 @@ impl Drop for Other {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncReadExt;
     use tokio::net::TcpListener;
     use tokio::sync::mpsc;
 
     use super::*;
 
-    #[tokio::test]
-    async fn connections_are_dealt_out_in_turn_and_threads_end_with_what_they_serve() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let threads = Threads::start(3).unwrap();
-        let (told, mut tell) = mpsc::channel(6);
-        let mut clients = Vec::new();
-        for _ in 0..6 {
-            clients.push(TcpStream::connect(address).await.unwrap());
-            let (stream, _) = listener.accept().await.unwrap();
-            let told = told.clone();
-            threads.deal(stream, |stream| async move {
-                stream.writable().await.unwrap();
+    /// Connections that were dealt out, and which threads have them.
+    struct Table {
+        listener: TcpListener,
+        threads: Threads,
+        told: mpsc::Sender<thread::ThreadId>,
+        tell: mpsc::Receiver<thread::ThreadId>,
+    }
+
+    impl Table {
+        async fn new(threads: usize) -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let (told, tell) = mpsc::channel(1);
+            Self { listener, threads: Threads::start(threads).unwrap(), told, tell }
+        }
+
+        /// Deals one more; it is served until its client hangs up.
+        async fn deal(&mut self) -> (TcpStream, thread::ThreadId) {
+            let client = TcpStream::connect(self.listener.local_addr().unwrap()).await.unwrap();
+            let (stream, _) = self.listener.accept().await.unwrap();
+            let told = self.told.clone();
+            self.threads.deal(stream, |mut stream| async move {
                 told.send(thread::current().id()).await.unwrap();
-                std::future::pending::<()>().await;
+                assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+                drop(told);
             });
+            (client, self.tell.recv().await.unwrap())
         }
-        drop(told);
-        let mut served = Vec::new();
-        for _ in 0..6 {
-            served.push(tell.recv().await.unwrap());
+
+        /// Deals some, and counts those that each thread got.
+        async fn deal_many(&mut self, many: usize) -> (Vec<TcpStream>, Vec<usize>) {
+            let (mut clients, mut counts) = (Vec::new(), Vec::new());
+            for _ in 0..many {
+                let (client, by) = self.deal().await;
+                clients.push(client);
+                match counts.iter_mut().find(|(thread, _)| *thread == by) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((by, 1)),
+                }
+            }
+            (clients, counts.into_iter().map(|(_, count)| count).collect())
         }
-        let here = thread::current().id();
-        assert_eq!(served.iter().filter(|&&by| by == here).count(), 2);
-        served.sort_by_key(|id| format!("{id:?}"));
-        served.dedup();
-        assert_eq!(served.len(), 3, "every thread had its share");
+    }
+
+    #[tokio::test]
+    async fn threads_are_used_one_after_the_other_and_then_alike() {
+        let mut table = Table::new(3).await;
+        let (few, counts) = table.deal_many(FEW).await;
+        assert_eq!(counts, [FEW], "one is enough");
+        assert_ne!(table.deal().await.1, thread::current().id(), "and now it is not");
+        let (more, counts) = table.deal_many(2 * FEW + 5).await;
+        assert!(counts.iter().sum::<usize>() == more.len() && counts.len() == 3, "{counts:?}");
+        let served = table.threads.others.iter().map(|other| &other.served);
+        for served in served.chain([&table.threads.here]) {
+            let served = served.load(Ordering::Relaxed);
+            assert!((FEW..=FEW + 3).contains(&served), "{served}");
+        }
+        // Whoever leaves makes room where it was.
+        drop(few);
+        while table.threads.here.load(Ordering::Relaxed) >= FEW {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(table.deal().await.1, thread::current().id());
+    }
+
+    #[tokio::test]
+    async fn threads_end_with_what_they_serve() {
+        let mut table = Table::new(2).await;
+        let (_clients, counts) = table.deal_many(2 * FEW).await;
+        assert_eq!(counts, [FEW, FEW]);
+        let Table { threads, told, .. } = table;
         drop(threads);
-        assert!(tell.is_empty(), "nobody was served twice");
-        assert_eq!(tell.sender_strong_count(), 2, "only what is served here goes on");
+        assert_eq!(told.strong_count(), 1 + FEW, "only what is served here goes on");
     }
 }
