@@ -12,6 +12,7 @@
 mod begin;
 mod chore;
 mod chores;
+mod damage;
 mod direct;
 mod directory;
 mod frame;
@@ -22,6 +23,7 @@ mod medium;
 mod open;
 mod options;
 mod recovery;
+mod reopening;
 mod segment;
 mod snapshot;
 mod snapshotting;

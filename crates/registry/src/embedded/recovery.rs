@@ -15,11 +15,13 @@ use std::collections::VecDeque;
 use claims::engine::{apply, can_follow};
 use claims::{Fence, Stamp, State};
 
+use super::damage::{check_cut, damaged, ends_early, miscounted, misplaced};
 use super::frame::{Frame, Header, MAGIC, NoFrame, Salt};
-use super::journal::{Journal, JournalOn};
-use super::medium::{Medium, MediumFile};
+use super::journal::JournalOn;
+use super::medium::Medium;
 use super::options::Options;
-use super::segment::{SEGMENT_HEADER, Segment, check_header, segment_name, segment_number};
+use super::reopening::is_blank;
+use super::segment::{SEGMENT_HEADER, check_header, segment_name, segment_number};
 use super::snapshot::{self, Cut, snapshot_name, snapshot_sequence};
 use crate::error::StoreError;
 use crate::planted::Bug;
@@ -76,28 +78,28 @@ fn newest_snapshot<M: Medium>(
 }
 
 /// The log being read.
-struct Log<'a, M: Medium> {
-    medium: &'a M,
-    options: &'a Options,
-    salt: &'a Salt,
+pub(super) struct Log<'a, M: Medium> {
+    pub(super) medium: &'a M,
+    pub(super) options: &'a Options,
+    pub(super) salt: &'a Salt,
     /// The segments without a gap up to the newest.
-    numbers: Vec<u64>,
+    pub(super) numbers: Vec<u64>,
 }
 
 /// Where the frames end.
 #[derive(Clone, Copy)]
-struct End {
-    number: u64,
-    offset: u64,
+pub(super) struct End {
+    pub(super) number: u64,
+    pub(super) offset: u64,
     /// Whether something other than zeros follows.
-    torn: bool,
+    pub(super) torn: bool,
 }
 
 /// The frames at the end of the log that no later frame calls durable. They are all in one segment:
 /// a segment is synced before the next one is used.
 #[derive(Default)]
-struct Tail {
-    frames: VecDeque<(End, u64, u64)>,
+pub(super) struct Tail {
+    pub(super) frames: VecDeque<(End, u64, u64)>,
 }
 
 impl Tail {
@@ -159,7 +161,7 @@ impl<'a, M: Medium> Log<'a, M> {
                 let frame = match Frame::read_unless(rest, self.salt, trusting) {
                     Ok(frame) => frame,
                     Err(NoFrame::Blank) => {
-                        here.torn = rest.iter().any(|&byte| byte != 0);
+                        here.torn = !is_blank(rest);
                         break;
                     }
                     Err(NoFrame::Bad) => {
@@ -208,13 +210,7 @@ impl<'a, M: Medium> Log<'a, M> {
         // last frame of it is never removed: a log that ends before is damaged.
         let sequence = next.map_or(0, |next| next - 1);
         if sequence < covered {
-            return Err(StoreError::Corrupt(format!(
-                "{} is damaged at byte {}: {} includes frame {covered}, but the log ends with \
-                 frame {sequence}; restore the directory from a backup",
-                segment_name(end.number),
-                end.offset,
-                snapshot_name(covered),
-            )));
+            return Err(ends_early(end, sequence, covered));
         }
         if self.options.planted.is(Bug::FenceNotDurable) {
             state = with_fence(state, fence_at_snapshot);
@@ -224,7 +220,7 @@ impl<'a, M: Medium> Log<'a, M> {
         Ok(Recovered { state, journal, stamp, snapshots })
     }
 
-    fn segment(&self, number: u64) -> Result<Vec<u8>, StoreError> {
+    pub(super) fn segment(&self, number: u64) -> Result<Vec<u8>, StoreError> {
         let name = segment_name(number);
         let bytes = self.medium.read(&name).map_err(|error| unreadable(&name, error))?;
         check_header(&bytes, number, self.salt)
@@ -275,133 +271,6 @@ impl<'a, M: Medium> Log<'a, M> {
         }
         Ok(())
     }
-
-    /// Writes the frames that nobody knows to be on disk once more, and syncs them.
-    ///
-    /// They were read from the kernel's memory. If the process was killed before its sync, or the
-    /// sync failed, the disk may not have them, and the kernel may believe that it has: then they
-    /// would be lost in a power cut after later frames had been acknowledged.
-    fn write_again(&self, tail: Tail) -> Result<(), StoreError> {
-        let Some(&(first, ..)) = tail.frames.front() else { return Ok(()) };
-        let name = segment_name(first.number);
-        let bytes = self.segment(first.number)?;
-        let length: u64 = tail.frames.iter().map(|(_, _, length)| length).sum();
-        let frames = &bytes[first.offset as usize..(first.offset + length) as usize];
-        let segment = self.open(first.number)?;
-        let written =
-            segment.file.write_at(first.offset, frames).and_then(|()| segment.file.sync());
-        written.map_err(|error| unreadable(&name, error))
-    }
-
-    /// Makes the end of the log ready to be written on.
-    fn reopen(
-        &self,
-        end: End,
-        mut live: VecDeque<(u64, u64)>,
-        sequence: u64,
-        position: u64,
-        since_snapshot: u64,
-    ) -> Result<JournalOn<M>, StoreError> {
-        let current = self.open(end.number)?;
-        if end.torn && !self.options.planted.is(Bug::TailNotCleared) {
-            self.cut_off(&current, end.offset)?;
-        }
-        let mut spare = None;
-        for &number in self.numbers.iter().filter(|&&number| number > end.number) {
-            let name = segment_name(number);
-            let bytes = self.segment(number)?;
-            let blank = bytes[SEGMENT_HEADER as usize..].iter().all(|&b| b == 0);
-            // One that was cut short, or made smaller, would not take what must fit into it.
-            let is_whole = bytes.len() as u64 >= self.options.segment_bytes;
-            if number == end.number + 1 && blank && is_whole {
-                spare = Some(self.open(number)?);
-            } else {
-                self.medium.remove(&name).map_err(|error| unreadable(&name, error))?;
-            }
-        }
-        if live.back().is_none_or(|&(number, _)| number != end.number) {
-            live.push_back((end.number, sequence + 1));
-        }
-        Ok(Journal {
-            salt: *self.salt,
-            current,
-            offset: end.offset,
-            spare,
-            live,
-            sequence,
-            durable: sequence,
-            position,
-            since_snapshot,
-            sync_took: None,
-        })
-    }
-
-    fn open(&self, number: u64) -> Result<Segment<M::File>, StoreError> {
-        let name = segment_name(number);
-        let bytes = self.segment(number)?.len() as u64;
-        let file = self.medium.open(&name).map_err(|error| unreadable(&name, error))?;
-        Ok(Segment { number, file, bytes })
-    }
-
-    /// Clears what a torn frame left, durably, so that it is never read as log.
-    fn cut_off(&self, segment: &Segment<M::File>, offset: u64) -> Result<(), StoreError> {
-        let name = segment_name(segment.number);
-        let bytes = self.medium.read(&name).map_err(|error| unreadable(&name, error))?;
-        let tail = &bytes[offset as usize..];
-        let length = tail.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        tracing::warn!(segment = name, offset, length, "cut off a torn frame nobody was told of");
-        segment
-            .file
-            .write_at(offset, &vec![0; length])
-            .and_then(|()| segment.file.sync())
-            .map_err(|error| unreadable(&name, error))
-    }
-}
-
-fn damaged(bad: End, good: End) -> StoreError {
-    StoreError::Corrupt(format!(
-        "{} is damaged at byte {}: the frame there is bad, but a later one ({} at byte {}) is \
-         good, so it was whole once; restore the directory from a backup",
-        segment_name(bad.number),
-        bad.offset,
-        segment_name(good.number),
-        good.offset,
-    ))
-}
-
-fn misplaced(at: End, found: u64, expected: u64) -> StoreError {
-    StoreError::Corrupt(format!(
-        "{} has frame {found} at byte {}, where frame {expected} belongs: restore the directory \
-         from a backup",
-        segment_name(at.number),
-        at.offset,
-    ))
-}
-
-/// The last frame that a snapshot includes ends with as many events as the snapshot counts.
-fn check_cut(frame: &Frame<'_>, at: End, counted: u64) -> Result<(), StoreError> {
-    let Ok(events) = frame.events() else { return Ok(()) };
-    let ends = frame.header.position.saturating_add(events.len() as u64);
-    if ends == counted {
-        return Ok(());
-    }
-    Err(StoreError::Corrupt(format!(
-        "{} at byte {}: {ends} events end here, but {} counts {counted}: restore the directory from \
-         a backup",
-        segment_name(at.number),
-        at.offset,
-        snapshot_name(frame.header.sequence),
-    )))
-}
-
-/// Whoever follows the events by their positions would miss some, or see some twice.
-fn miscounted(at: End, found: u64, expected: u64) -> StoreError {
-    StoreError::Corrupt(format!(
-        "{} at byte {}: it says that {found} events were before it, but there were {expected}: \
-         restore the directory from a backup",
-        segment_name(at.number),
-        at.offset,
-    ))
 }
 
 /// For [`Bug::FenceNotDurable`].
@@ -411,6 +280,6 @@ fn with_fence(state: State, next_fence: Fence) -> State {
     State::restore(state.rules().clone(), counters, claims)
 }
 
-fn unreadable(name: &str, error: std::io::Error) -> StoreError {
+pub(super) fn unreadable(name: &str, error: std::io::Error) -> StoreError {
     StoreError::Unavailable(format!("{name} cannot be read or written: {error}"))
 }
