@@ -63,7 +63,7 @@ struct Given {
 
 #[derive(Debug)]
 enum Answered {
-    /// Nobody was told, because the store did not say in time.
+    /// Nobody was told: the store did not say in time, or the connection had ended before.
     Nobody,
     /// Over this, while the session had these connections besides.
     Over(Over, Vec<Arc<Line>>),
@@ -132,7 +132,13 @@ impl Resends {
         over: &Over,
     ) {
         let last = self.moment(now);
-        let answer = Answered::Over(over.clone(), self.besides(session, over).cloned().collect());
+        let answer = match over.0.ending() {
+            // Its client gave it up before there was an answer, and may be back over another one already.
+            Some(Ending::HungUp) => Answered::Nobody,
+            Some(Ending::Closed) | None => {
+                Answered::Over(over.clone(), self.besides(session, over).cloned().collect())
+            }
+        };
         self.given.insert(key, Given { last, answer });
     }
 

@@ -147,6 +147,23 @@ fn add_that_nobody_was_told_of_is_the_same() {
 }
 
 #[test]
+fn add_whose_connection_had_ended_before_its_answer_is_the_same_over_another_that_was_there() {
+    let (claim, first, second) = (added(10), new_line(), new_line());
+    let mut resends = Resends::since(secs(0));
+    resends.asks(SESSION, secs(9), &first.0);
+    resends.another_call(SESSION, secs(9));
+    resends.begin(claim.key.0, secs(10));
+    // Sent again while the first is being carried out.
+    first.0.end(Ending::HungUp);
+    resends.asks(SESSION, secs(10), &second.0);
+    resends.answered(claim.key.0, SESSION, secs(10), &first);
+    assert!(matches!(resends.judge(&claim, SESSION, secs(11), &second), Verdict::Same));
+    // It is told, and whoever else asks is not.
+    resends.answered(claim.key.0, SESSION, secs(11), &second);
+    assert!(matches!(judged(&resends, &claim, 11), Verdict::SameIfEnded(_)));
+}
+
+#[test]
 fn after_a_restart_the_last_adds_may_be_sent_again_until_their_session_goes_on() {
     let claim = added(10);
     let mut resends = Resends::since(secs(12));
