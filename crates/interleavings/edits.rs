@@ -95,6 +95,42 @@ pub(crate) const PLANTED: &[Edit] = &[
             false => from.saturating_sub(position),
         }",
     },
+    Edit {
+        file: "registry/src/desk/writer.rs",
+        before: "if by == By::Hand && self.books.waits_for_chore() {",
+        after: "if by == By::Hand
+                && self.books.waits_for_chore()
+                && !crate::planted::is(\"a hand waits for a chore\")
+            {",
+    },
+    // A hand put something in, and woke nobody.
+    Edit {
+        file: "registry/src/desk/inbox.rs",
+        before: "let news = urgent || pile.requests.is_empty();",
+        after: "let woken = pile.urgent && crate::planted::is(\"takes it that somebody woke it\");
+        let news = (urgent && !woken) || pile.requests.is_empty();",
+    },
+    // One who lends a hand comes while another is at it, and both go.
+    Edit {
+        file: "registry/src/desk/hands.rs",
+        before: "self.inbox.look_within(rest);",
+        after: "if !crate::planted::is(\"leaves without a look\") {
+            self.inbox.look_within(rest);
+        }",
+    },
+    // The desk's own thread has made its round, and not gone to sleep yet.
+    Edit {
+        file: "registry/src/desk/inbox.rs",
+        before: "if sooner {",
+        after: "if sooner && (pile.asleep || !crate::planted::is(\"reminds only who sleeps\")) {",
+    },
+    Edit {
+        file: "registry/src/desk/inbox.rs",
+        before: "self.look_within(Duration::ZERO);",
+        after: "if !crate::planted::is(\"goes and says nothing\") {
+            self.look_within(Duration::ZERO);
+        }",
+    },
     // Who is woken between the poll and the note of whom to wake is not woken.
     Edit {
         file: "server/src/bell.rs",

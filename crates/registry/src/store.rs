@@ -56,6 +56,14 @@ pub trait Store: Send + Sync {
     /// process of its own does this alone; calling it then changes nothing but how soon.
     fn sweep(&self) -> Pending<'_, Option<Duration>>;
 
+    /// Lends the calling thread to the store for as long as this is polled: it never ends. What is asked
+    /// in that thread is then done in it as soon as its other tasks have had their turn, if that is little,
+    /// instead of waking a thread of the store's; the thread waits for the disk meanwhile. So it is for
+    /// a thread with an event loop of its own. By default nothing, for stores that decide elsewhere.
+    fn lend_a_hand(&self) -> Pending<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// How the store is.
     fn vitals(&self) -> Pending<'_, Vitals>;
 }

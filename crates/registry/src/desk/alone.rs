@@ -88,7 +88,7 @@ impl Alone {
             if let Poll::Ready(done) = Pin::new(&mut pending).poll(cx) {
                 return Poll::Ready(done);
             }
-            self.writer().round().expect("memory does not fail");
+            self.writer().round_at_once().expect("memory does not fail");
             let after = Pin::new(&mut pending).poll(cx);
             if after.is_pending() {
                 cx.waker().wake_by_ref();

@@ -13,7 +13,7 @@ use claims::{Claim, ClaimId, Span, Standing};
 
 use super::books::Books;
 use super::writer::{LATE_MAX, Writer, ends_a_wait};
-use crate::embedded::{Fatal, Reading};
+use crate::embedded::Reading;
 use crate::error::StoreError;
 use crate::store::Answer;
 
@@ -21,29 +21,18 @@ use crate::store::Answer;
 const FRESH_MAX: Span = Span::from_millis(2);
 
 impl<B: Books> Writer<B> {
-    /// Whoever joins a queue and waits hears nothing before its turn, so nobody waits for that to be
-    /// durable. It shares the sync of what comes next, most likely the release it waits for, instead
-    /// of making that wait behind a sync of its own. The same for who is to be told that it has to
-    /// wait, where turns are quick.
-    pub(super) fn keep_open(&mut self, reading: Reading) -> Result<(), Fatal> {
-        while self.nobody_hurries() {
-            let over = reading.boot.as_micros() + LATE_MAX.as_micros();
-            let left = over.saturating_sub(self.clocks.read().boot.as_micros());
-            let left = Duration::from_micros(left).min(self.pause());
-            if left.is_zero() {
-                break;
-            }
-            self.inbox.take(&mut self.taken, left);
-            if self.is_late(reading) {
-                break;
-            }
-            self.take_all(reading)?;
-        }
-        Ok(())
+    /// How long a batch of this moment can still be added to.
+    pub(super) fn left(&self, reading: Reading) -> Duration {
+        let over = reading.boot.as_micros() + LATE_MAX.as_micros();
+        let left = over.saturating_sub(self.clocks.read().boot.as_micros());
+        Duration::from_micros(left).min(self.pause())
     }
 
-    /// Whether something happened, and nobody is in a hurry to be told of it.
-    fn nobody_hurries(&self) -> bool {
+    /// Whether something happened, and nobody is in a hurry to be told of it. Whoever joins a queue and
+    /// waits hears nothing before its turn, so nobody waits for that to be durable: it shares the sync
+    /// of what comes next, most likely the release it waits for, instead of making that wait behind a
+    /// sync of its own. The same for who is to be told that it has to wait, where turns are quick.
+    pub(super) fn nobody_hurries(&self) -> bool {
         let pending = self.books.pending();
         let is_heard = |event| ends_a_wait(event).is_some_and(|claim| self.waits.has(claim));
         self.answers.iter().all(|(_, answer)| self.is_behind_a_fresh_holder(answer))

@@ -5,13 +5,21 @@
 //!
 //! **Idea.** The desk takes everything that is there at once. It is woken for what somebody waits
 //! for. What can wait for company is taken along with the next thing that cannot, or after a moment.
+//! A thread that lends the desk a hand is not woken, but reminded: it is awake, and looks when it has
+//! asked all it had to ask.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::task::Waker;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// How long a patient request waits for company: nothing to a lease of seconds.
 const COMPANY_WITHIN: Duration = Duration::from_millis(2);
+
+/// How much is done by a hand. Where more is asked at a time, the desk's own thread waits for the disk
+/// while the others go on reading.
+const FEW: usize = 8;
 
 /// Whether somebody waits for the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +28,7 @@ pub(super) enum Urgency {
     WithCompany,
 }
 
-/// Many put in, one takes out.
+/// Many put in, one at a time takes out.
 pub(super) struct Inbox<T> {
     pile: Mutex<Pile<T>>,
     arrived: Condvar,
@@ -29,8 +37,12 @@ pub(super) struct Inbox<T> {
 struct Pile<T> {
     requests: VecDeque<T>,
     urgent: bool,
-    /// Whether the one who takes out sleeps until something comes.
+    /// Whether the desk's own thread sleeps, and nobody has woken it yet.
     asleep: bool,
+    /// When it has to look, whether or not something comes.
+    look_at: Option<Instant>,
+    /// Threads that look after what they put in, and how they are reminded.
+    hands: Vec<(ThreadId, Waker)>,
     closed: bool,
 }
 
@@ -40,8 +52,14 @@ pub(super) struct Closed;
 
 impl<T> Inbox<T> {
     pub(super) fn new() -> Self {
-        let requests = VecDeque::new();
-        let pile = Pile { requests, urgent: false, asleep: false, closed: false };
+        let pile = Pile {
+            requests: VecDeque::new(),
+            urgent: false,
+            asleep: false,
+            look_at: None,
+            hands: Vec::new(),
+            closed: false,
+        };
         Self { pile: Mutex::new(pile), arrived: Condvar::new() }
     }
 
@@ -50,41 +68,53 @@ impl<T> Inbox<T> {
         if pile.closed {
             return Err(Closed);
         }
-        let first = pile.requests.is_empty();
-        let news = first || (urgency == Urgency::Now && !pile.urgent);
-        pile.urgent |= urgency == Urgency::Now;
+        let urgent = urgency == Urgency::Now;
+        let news = urgent || pile.requests.is_empty();
+        pile.urgent |= urgent;
         pile.requests.push_back(request);
-        let wake = pile.asleep && news;
-        drop(pile);
-        if wake {
-            self.arrived.notify_one();
+        match if urgent { pile.own_hand() } else { None } {
+            Some(hand) => {
+                drop(pile);
+                hand.wake();
+            }
+            None => self.wake_if(news, pile),
         }
         Ok(())
     }
 
-    /// Moves everything there is to the end of `taken`. Waits for something, at most for `patience`.
-    pub(super) fn take(&self, taken: &mut VecDeque<T>, patience: Duration) {
+    /// Waits until somebody is in a hurry, at most for `patience`.
+    pub(super) fn nap(&self, patience: Duration) {
         let mut pile = self.pile();
         // Reading the clock is not free, and under load there is always something.
         if !pile.urgent {
-            let now = Instant::now();
-            let mut until = now + patience;
+            let until = Instant::now() + patience;
+            pile.look_at = Some(pile.look_at.map_or(until, |at| at.min(until)));
             let mut alone = true;
-            loop {
+            while !pile.urgent {
                 if alone && !pile.requests.is_empty() {
                     alone = false;
-                    until = until.min(Instant::now() + COMPANY_WITHIN);
+                    pile.look_at = pile.look_at.min(Some(Instant::now() + COMPANY_WITHIN));
                 }
-                let left = until.saturating_duration_since(Instant::now());
-                if pile.urgent || left.is_zero() {
-                    break;
-                }
+                let left = pile.look_at.map(|at| at.saturating_duration_since(Instant::now()));
+                let Some(left) = left.filter(|left| !left.is_zero()) else { break };
                 pile.asleep = true;
                 let woken = self.arrived.wait_timeout(pile, left);
                 pile = woken.expect("nothing panics with the pile in its hands").0;
                 pile.asleep = false;
             }
         }
+        pile.look_at = None;
+    }
+
+    /// Moves everything there is to the end of `taken`. Waits for something, at most for `patience`.
+    pub(super) fn take(&self, taken: &mut VecDeque<T>, patience: Duration) {
+        self.nap(patience);
+        self.take_now(taken);
+    }
+
+    /// Moves what is there to the end of `taken`, without waiting.
+    pub(super) fn take_now(&self, taken: &mut VecDeque<T>) {
+        let mut pile = self.pile();
         pile.urgent = false;
         match taken.is_empty() {
             // The room of the last batch is used again.
@@ -93,11 +123,50 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Moves what is there to the end of `taken`, without waiting.
-    pub(super) fn take_now(&self, taken: &mut VecDeque<T>) {
+    /// This thread looks after what it puts in from now on.
+    pub(super) fn enlist(&self, waker: &Waker) -> ThreadId {
+        let me = thread::current().id();
         let mut pile = self.pile();
-        pile.urgent = false;
-        taken.append(&mut pile.requests);
+        match pile.hands.iter_mut().find(|(hand, _)| *hand == me) {
+            Some((_, before)) => before.clone_from(waker),
+            None => pile.hands.push((me, waker.clone())),
+        }
+        me
+    }
+
+    /// That thread does not any more. What it has left is for the desk's own.
+    pub(super) fn dismiss(&self, hand: ThreadId) {
+        self.pile().hands.retain(|(other, _)| *other != hand);
+        self.look_within(Duration::ZERO);
+    }
+
+    /// Whether somebody waits for something, and it is little enough for a hand. If it is more, the
+    /// desk's own thread is woken for it.
+    pub(super) fn is_for_a_hand(&self) -> bool {
+        let pile = self.pile();
+        let (urgent, many) = (pile.urgent, pile.requests.len() > FEW);
+        self.wake_if(urgent && many, pile);
+        urgent && !many
+    }
+
+    /// The desk's own thread has to look within this time, and at once if somebody is in a hurry.
+    pub(super) fn look_within(&self, pause: Duration) {
+        let at = Instant::now() + pause;
+        let mut pile = self.pile();
+        let sooner = pile.look_at.is_none_or(|look_at| at < look_at);
+        if sooner {
+            pile.look_at = Some(at);
+        }
+        self.wake_if(pile.urgent || sooner, pile);
+    }
+
+    /// Wakes the desk's own thread for something, once.
+    fn wake_if(&self, needed: bool, mut pile: MutexGuard<'_, Pile<T>>) {
+        let wake = needed && std::mem::take(&mut pile.asleep);
+        drop(pile);
+        if wake {
+            self.arrived.notify_one();
+        }
     }
 
     /// Nothing can be put in any more, and what is there is dropped.
@@ -115,7 +184,18 @@ impl<T> Inbox<T> {
     }
 }
 
-/// Closes the inbox when the one who takes out is gone, however that came.
+impl<T> Pile<T> {
+    /// How this thread is reminded, if it looks after what it puts in.
+    fn own_hand(&self) -> Option<Waker> {
+        if self.hands.is_empty() {
+            return None;
+        }
+        let me = thread::current().id();
+        self.hands.iter().find(|(hand, _)| *hand == me).map(|(_, waker)| waker.clone())
+    }
+}
+
+/// Closes the inbox when the desk's own thread is gone, however that came.
 pub(super) struct Closes<T>(pub(super) Arc<Inbox<T>>);
 
 impl<T> Drop for Closes<T> {
@@ -125,77 +205,4 @@ impl<T> Drop for Closes<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LONG: Duration = Duration::from_secs(60);
-
-    #[test]
-    fn everything_is_taken_at_once_and_in_order() {
-        let inbox = Inbox::new();
-        inbox.put(1, Urgency::WithCompany).unwrap();
-        inbox.put(2, Urgency::Now).unwrap();
-        inbox.put(3, Urgency::WithCompany).unwrap();
-        let mut taken = VecDeque::from([0]);
-        inbox.take(&mut taken, LONG);
-        assert_eq!(taken, [0, 1, 2, 3]);
-    }
-
-    #[test]
-    fn a_patient_request_is_taken_without_company_after_a_moment() {
-        let inbox = Arc::new(Inbox::new());
-        let taker = std::thread::spawn({
-            let inbox = inbox.clone();
-            move || {
-                let mut taken = VecDeque::new();
-                inbox.take(&mut taken, LONG);
-                taken
-            }
-        });
-        inbox.put(1, Urgency::WithCompany).unwrap();
-        assert_eq!(taker.join().unwrap(), [1], "it did not wait for ever");
-    }
-
-    #[test]
-    fn nobody_waits_longer_than_asked() {
-        let inbox = Inbox::<u8>::new();
-        let mut taken = VecDeque::new();
-        inbox.take(&mut taken, Duration::from_millis(1));
-        assert!(taken.is_empty());
-    }
-
-    #[test]
-    fn whoever_comes_too_late_is_told() {
-        let inbox = Inbox::new();
-        let late = Arc::new(());
-        inbox.close();
-        assert!(inbox.put(late.clone(), Urgency::Now).is_err());
-        assert_eq!(Arc::strong_count(&late), 1, "what is refused is dropped");
-    }
-
-    #[test]
-    fn many_put_in_and_nothing_is_lost() {
-        let inbox = Arc::new(Inbox::new());
-        let putters: Vec<_> = (0..4u32)
-            .map(|putter| {
-                let inbox = inbox.clone();
-                std::thread::spawn(move || {
-                    for n in 0..10_000u32 {
-                        let urgency = if n % 3 == 0 { Urgency::Now } else { Urgency::WithCompany };
-                        inbox.put((putter, n), urgency).unwrap();
-                    }
-                })
-            })
-            .collect();
-        let mut next = [0; 4];
-        let mut taken = VecDeque::new();
-        while next != [10_000; 4] {
-            inbox.take(&mut taken, LONG);
-            for (putter, n) in taken.drain(..) {
-                assert_eq!(n, next[putter as usize], "each one's requests stay in order");
-                next[putter as usize] += 1;
-            }
-        }
-        putters.into_iter().for_each(|putter| putter.join().unwrap());
-    }
-}
+mod tests;

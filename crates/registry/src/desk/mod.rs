@@ -1,4 +1,4 @@
-//! The desk: one thread that decides for everybody, and a handle to ask it.
+//! The desk: one at a time decides for everybody, and a handle to ask it.
 //!
 //! The memory store and the embedded store are this same desk with different books.
 
@@ -7,7 +7,9 @@ mod alone;
 mod books;
 mod clocks;
 mod company;
+mod hands;
 mod inbox;
+mod look;
 mod recent;
 mod request;
 #[cfg(test)]
@@ -22,14 +24,16 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use claims::{Claim, ClaimId, Command, Name, Span, Standing, State};
+use claims::{Claim, ClaimId, Command, Name, Span, Standing};
 use tokio::sync::{oneshot, watch};
 
 #[cfg(all(feature = "etcd", feature = "object", feature = "sql"))]
 pub use self::alone::{Alone, Moment};
 pub(crate) use self::books::{Books, Unwritten};
 pub(crate) use self::clocks::{Clocks, MachineClocks};
+use self::hands::Turn;
 use self::inbox::Inbox;
+use self::look::{LOOK_MAX, list, report};
 use self::recent::Recent;
 use self::request::Request;
 use self::waits::{Ticket, Waits};
@@ -39,13 +43,11 @@ use crate::embedded::Fatal;
 use crate::error::StoreError;
 use crate::store::{Answer, EventPage, Filter, Page, Pending, ResourceReport, Store, Vitals};
 
-/// How many claims or names one look at the books goes through: a long list must not hold up the
-/// desk, so it is read in pieces.
-const LOOK_MAX: usize = 2_000;
-
-/// A handle to the desk's thread.
+/// A handle to the desk.
 pub(crate) struct Desk<B: Books> {
     inbox: Arc<Inbox<Request<B>>>,
+    turn: Arc<Turn<B>>,
+    stop: fn(Fatal) -> !,
     tickets: AtomicU64,
     position: watch::Receiver<u64>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -56,6 +58,7 @@ impl<B: Books> Desk<B> {
     /// return.
     pub(crate) fn open(books: B, clocks: Box<dyn Clocks>, stop: fn(Fatal) -> !) -> Self {
         let (mut this, writer, to_do) = Self::new(books, clocks);
+        (this.turn, this.stop) = (Arc::new(Mutex::new(Some(writer))), stop);
         let done = this.inbox.clone();
         let helper = std::thread::Builder::new().name("tenure-chores".into()).spawn(move || {
             for chore in to_do {
@@ -64,9 +67,10 @@ impl<B: Books> Desk<B> {
                 }
             }
         });
+        let (turn, inbox) = (this.turn.clone(), this.inbox.clone());
         let desk = std::thread::Builder::new().name("tenure-desk".into()).spawn(move || {
-            let _closes = inbox::Closes(writer.inbox.clone());
-            if let Err(fatal) = writer.run() {
+            let _closes = inbox::Closes(inbox.clone());
+            if let Err(fatal) = hands::run(&turn, &inbox) {
                 stop(fatal);
             }
         });
@@ -94,10 +98,18 @@ impl<B: Books> Desk<B> {
             answers: Vec::new(),
             looks: Vec::new(),
             position,
+            open: None,
             closing: false,
         };
-        let (tickets, threads) = (AtomicU64::new(0), Mutex::default());
-        (Self { inbox, tickets, position: watcher, threads }, writer, to_do)
+        let this = Self {
+            inbox,
+            turn: Arc::default(),
+            stop: |fatal| unreachable!("nobody works yet: {fatal}"),
+            tickets: AtomicU64::new(0),
+            position: watcher,
+            threads: Mutex::default(),
+        };
+        (this, writer, to_do)
     }
 
     fn send(&self, request: Request<B>) -> Result<(), StoreError> {
@@ -125,6 +137,7 @@ impl<B: Books> Drop for Desk<B> {
     /// Closes the desk: what was asked before is answered first.
     fn drop(&mut self) {
         let _ = put(&self.inbox, Request::Close);
+        self.inbox.look_within(Duration::ZERO);
         let threads = self.threads.get_mut().map(std::mem::take).unwrap_or_default();
         // The desk's thread first: the helper ends when nobody can give it chores any more.
         for thread in threads.into_iter().rev() {
@@ -246,6 +259,10 @@ impl<B: Books> Store for Desk<B> {
         })
     }
 
+    fn lend_a_hand(&self) -> Pending<'_, ()> {
+        self.lend_a_hand()
+    }
+
     fn vitals(&self) -> Pending<'_, Vitals> {
         self.look(|books, recent, commits| Vitals {
             now: books.now(),
@@ -253,47 +270,5 @@ impl<B: Books> Store for Desk<B> {
             position: recent.next(),
             commits: *commits,
         })
-    }
-}
-
-/// A piece of a list.
-struct Piece {
-    found: Vec<Claim>,
-    skip: usize,
-    /// The last claim looked at, if there may be more.
-    last: Option<ClaimId>,
-}
-
-fn list<B: Books>(
-    books: &B,
-    filter: &Filter,
-    after: Option<ClaimId>,
-    mut skip: usize,
-    room: usize,
-) -> Piece {
-    let (mut found, mut last) = (Vec::new(), None);
-    for claim in books.state().claims_after(after).take(LOOK_MAX) {
-        last = Some(claim.id);
-        if !filter.admits(claim, books.now()) {
-            continue;
-        }
-        if skip > 0 {
-            skip -= 1;
-            continue;
-        }
-        found.push(claim.clone());
-        if found.len() == room {
-            break;
-        }
-    }
-    Piece { found, skip, last }
-}
-
-fn report(state: &State, name: &Name, queue: usize) -> ResourceReport {
-    ResourceReport {
-        name: name.clone(),
-        holders: state.holders(name).take(LOOK_MAX).cloned().collect(),
-        queue: state.queue(name).take(queue).cloned().collect(),
-        waiting: state.queue_len(name),
     }
 }

@@ -1,5 +1,6 @@
-//! The one thread that decides. It takes all requests that wait, runs them in order, makes their
-//! events durable with one sync, and only then lets the answers go.
+//! The one who decides. It takes all requests that wait, runs them in order, makes their events durable
+//! with one sync, and only then lets the answers go. Which thread it works in makes no difference to
+//! it, but for one thing: only the desk's own may wait.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,7 +32,16 @@ pub(super) const LATE_MAX: Span = Span::from_millis(1);
 /// when its turn comes.
 const FORESEEN_MAX: usize = 64;
 
-/// The desk's thread.
+/// In whose thread a round is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// The desk's own, which has nothing else to do.
+    Desk,
+    /// One that lends a hand, and has others to serve.
+    Hand,
+}
+
+/// The desk without its threads.
 pub(super) struct Writer<B: Books> {
     pub(super) books: B,
     pub(super) clocks: Box<dyn Clocks>,
@@ -50,36 +60,43 @@ pub(super) struct Writer<B: Books> {
     pub(super) looks: Vec<Look<B>>,
     /// Told the position after each commit.
     pub(super) position: tokio::sync::watch::Sender<u64>,
+    /// When the batch began that was left open.
+    pub(super) open: Option<Reading>,
     pub(super) closing: bool,
 }
 
 impl<B: Books> Writer<B> {
-    /// Serves until it is closed, or until the disk cannot be believed any more.
-    pub(super) fn run(mut self) -> Result<(), Fatal> {
-        while !self.closing {
-            if self.taken.is_empty() {
-                let pause = self.pause();
-                self.inbox.take(&mut self.taken, pause);
+    /// Does what was asked or is due by now. A batch that nobody is in a hurry for is left open for the
+    /// next round.
+    pub(super) fn round(&mut self, by: By) -> Result<(), Fatal> {
+        let reading = match self.open.take() {
+            Some(open) if self.left(open).is_zero() => {
+                self.finish(open)?;
+                self.begin()
             }
-            let reading = self.begin()?;
-            self.keep_open(reading)?;
-            self.finish(reading)?;
+            Some(open) => open,
+            None => self.begin(),
+        };
+        self.take_all(reading, by)?;
+        if self.nobody_hurries() && !self.left(reading).is_zero() {
+            self.open = Some(reading);
+            return Ok(());
         }
-        self.books.close()
-    }
-
-    /// Does everything that was asked or is due by now, and waits for nobody.
-    #[cfg(all(feature = "etcd", feature = "object", feature = "sql"))]
-    pub(super) fn round(&mut self) -> Result<(), Fatal> {
-        let reading = self.begin()?;
         self.finish(reading)
     }
 
-    fn begin(&mut self) -> Result<Reading, Fatal> {
+    /// Does everything that was asked or is due by now, and leaves nothing open.
+    #[cfg(all(feature = "etcd", feature = "object", feature = "sql"))]
+    pub(super) fn round_at_once(&mut self) -> Result<(), Fatal> {
+        let reading = self.begin();
+        self.take_all(reading, By::Desk)?;
+        self.finish(reading)
+    }
+
+    fn begin(&mut self) -> Reading {
         let reading = self.clocks.read();
         self.books.tick(reading);
-        self.take_all(reading)?;
-        Ok(reading)
+        reading
     }
 
     fn finish(&mut self, reading: Reading) -> Result<(), Fatal> {
@@ -93,6 +110,15 @@ impl<B: Books> Writer<B> {
             let _ = self.chores.send(chore);
         }
         Ok(())
+    }
+
+    /// How long no round needs to be made.
+    pub(super) fn rest(&self) -> Duration {
+        match self.open {
+            _ if self.closing || !self.taken.is_empty() => Duration::ZERO,
+            Some(open) => self.left(open),
+            None => self.pause(),
+        }
     }
 
     /// How long nothing needs to be done. While leases run, the clock is read every tick: that is
@@ -109,8 +135,11 @@ impl<B: Books> Writer<B> {
         Duration::from_micros(pause.unwrap_or(Span::from_secs(60)).as_micros())
     }
 
-    pub(super) fn take_all(&mut self, reading: Reading) -> Result<(), Fatal> {
+    fn take_all(&mut self, reading: Reading, by: By) -> Result<(), Fatal> {
         while !self.books.wants_commit() {
+            if by == By::Hand && self.books.waits_for_chore() {
+                break;
+            }
             self.foresee();
             match self.taken.pop_front() {
                 Some(request) => {
@@ -143,7 +172,7 @@ impl<B: Books> Writer<B> {
     }
 
     /// Whether what is taken now belongs into a batch of its own.
-    pub(super) fn is_late(&self, reading: Reading) -> bool {
+    fn is_late(&self, reading: Reading) -> bool {
         let now = self.clocks.read().boot.as_micros();
         now.saturating_sub(reading.boot.as_micros()) > LATE_MAX.as_micros()
     }

@@ -5,7 +5,7 @@ pub(crate) mod time;
 pub(crate) mod tokio;
 
 pub(crate) mod thread {
-    pub(crate) use shuttle::thread::{Builder, JoinHandle, spawn, yield_now};
+    pub(crate) use shuttle::thread::{Builder, JoinHandle, ThreadId, current, spawn, yield_now};
 }
 
 /// Somebody else may go on here.

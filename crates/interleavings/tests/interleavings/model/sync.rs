@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use shuttle::sync::atomic::{AtomicBool, Ordering};
-pub(crate) use shuttle::sync::{Arc, LockResult, Mutex, MutexGuard, atomic, mpsc};
+pub(crate) use shuttle::sync::{Arc, LockResult, Mutex, MutexGuard, TryLockError, atomic, mpsc};
 
 use super::{thread, time};
 

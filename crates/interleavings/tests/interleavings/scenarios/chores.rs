@@ -5,6 +5,7 @@ use registry::embedded::{Ledger, Options};
 use shuttle::future::block_on;
 
 use super::desk::{ModelClocks, open, owner, register};
+use super::hands::ask;
 use super::shelf::Shelf;
 use crate::desk::Clocks;
 use crate::model::thread;
@@ -22,7 +23,8 @@ fn small() -> Options {
     }
 }
 
-/// Two claim and release while segments and snapshots are made; then the store is closed and opened.
+/// Two claim and release while segments and snapshots are made, and one of them lends a hand; then the
+/// store is closed and opened.
 fn two_work_while_room_is_made() {
     let shelf = Shelf::default();
     let ledger = Ledger::open(shelf.clone(), small(), ModelClocks.read()).expect("a new store");
@@ -31,11 +33,14 @@ fn two_work_while_room_is_made() {
         let desk = desk.clone();
         thread::spawn(move || {
             for nth in [worker, worker + 10, worker + 20] {
-                let standing = block_on(desk.submit(register(nth, &format!("r/{worker}"))));
-                let standing = standing.expect("served").expect("known");
+                let submit = |command| match worker {
+                    1 => ask(&desk, || desk.submit(command)),
+                    _ => block_on(desk.submit(command)).expect("served"),
+                };
+                let standing = submit(register(nth, &format!("r/{worker}"))).expect("known");
                 if nth < 20 {
                     let ending = Command::End(owner(nth, &standing), Farewell::Release);
-                    block_on(desk.submit(ending)).expect("served").expect("it is ours");
+                    submit(ending).expect("it is ours");
                 }
             }
         })
@@ -50,4 +55,6 @@ fn two_work_while_room_is_made() {
 fn log_that_needs_room_keeps_nobody_waiting_and_loses_nothing() {
     always(two_work_while_room_is_made);
     catches("waits for a chore that is not first", "deadlock", two_work_while_room_is_made);
+    catches("a hand waits for a chore", "deadlock", two_work_while_room_is_made);
+    catches("takes it that somebody woke it", "deadlock", two_work_while_room_is_made);
 }

@@ -59,7 +59,7 @@ pub(super) fn open<B: Books>(books: B) -> Handle<B> {
     Handle(Some(Arc::new(desk)))
 }
 
-fn desk() -> Handle<Unwritten> {
+pub(super) fn desk() -> Handle<Unwritten> {
     open(Unwritten::new(Rules::default(), ModelClocks.read()))
 }
 
@@ -77,7 +77,7 @@ pub(super) fn owner(nth: u8, standing: &Standing) -> Owner {
     Owner { claim: standing.claim.id, key: KeyHash([nth; 16]) }
 }
 
-fn is_active(standing: &Standing) -> bool {
+pub(super) fn is_active(standing: &Standing) -> bool {
     matches!(standing.claim.phase, Phase::Active(_))
 }
 

@@ -5,6 +5,7 @@ mod chores;
 mod crowd;
 mod desk;
 mod events;
+mod hands;
 mod inbox;
 mod outbox;
 mod shelf;
