@@ -77,7 +77,7 @@ struct Limits {
     /// How long requests may take to finish when the server stops
     #[arg(long, env = "TENURE_GRACE", default_value = "10s")]
     grace: Span,
-    /// How many threads read requests and send answers; each has 32 connections before the next one gets any. One more decides
+    /// How many threads read requests and send answers; each has 32 connections before the next one gets any, the one that accepts them last. One more decides what comes in crowds
     #[arg(long, env = "TENURE_THREADS", default_value = "2", value_parser = within::<1, 64>)]
     threads: usize,
     /// The most connections in all; the limit on open files may make it less

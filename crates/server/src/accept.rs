@@ -17,7 +17,7 @@ use crate::crowd::Crowd;
 use crate::faces::cloudshell::{self, Cloudshell, Face};
 use crate::metrics;
 use crate::server::Server;
-use crate::threads::{self, Threads};
+use crate::threads::{self, SEEN_TO_WITHIN, Threads};
 
 /// How long to wait when the system has no room for another connection.
 const OUT_OF_ROOM: Duration = Duration::from_millis(50);
@@ -76,7 +76,7 @@ pub async fn serve_with(
         per_address_max: server.config.connections_per_address_max,
         counts: Mutex::default(),
     });
-    let threads = Arc::new(Threads::start(server.config.threads)?);
+    let threads = Arc::new(Threads::start(server.config.threads, &server.store, SEEN_TO_WITHIN)?);
     let mut accepting = JoinSet::new();
     let mut stop = pin!(stop);
     tokio::select! {

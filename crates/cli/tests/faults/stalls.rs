@@ -1,5 +1,7 @@
 //! A server that does not get on, stopped or stuck in a slow disk: nobody loses a lease for it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -72,4 +74,33 @@ fn server_stuck_in_a_slow_disk_expires_nobody_who_renews() {
         line.ask("PATCH", &holder.location, r#"{"ttl":1}"#).unwrap().is(200);
     }
     hand_over(&mut line, &holder, contender);
+}
+
+/// A thread that waits for a disk that hangs serves nobody meanwhile. Whoever comes then is not its to serve.
+#[test]
+fn server_whose_disk_hangs_answers_whoever_comes_meanwhile() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut hangs = strace("fdatasync:delay_enter=3000000:when=3+");
+    let server = Server::start_as(&mut hangs, directory.path());
+    let answered = Arc::new(AtomicUsize::new(0));
+    let mut line = Line::open(&server.address).unwrap();
+    let asker = std::thread::spawn({
+        let answered = answered.clone();
+        move || {
+            for nth in 1..=6 {
+                let body = format!(r#"{{"resource":"{nth}","ttl":60}}"#);
+                line.ask("POST", "/v1/claims/", &body).unwrap().is(201);
+                answered.store(nth, Ordering::SeqCst);
+            }
+        }
+    });
+    let alive = |_| Line::open(&server.address).unwrap().ask("GET", "/livez", "").unwrap().is(200);
+    until(|| answered.load(Ordering::SeqCst) == 2);
+    until(|| {
+        let before = answered.load(Ordering::SeqCst);
+        assert!(!asker.is_finished(), "everybody waited for the disk, each time");
+        (0..10).for_each(|nth| drop(alive(nth)));
+        answered.load(Ordering::SeqCst) == before
+    });
+    asker.join().unwrap();
 }
