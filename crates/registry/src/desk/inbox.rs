@@ -179,6 +179,11 @@ impl<T> Inbox<T> {
         drop(requests);
     }
 
+    #[cfg(test)]
+    pub(super) fn is_the_desk_asleep(&self) -> bool {
+        self.pile().asleep
+    }
+
     fn pile(&self) -> MutexGuard<'_, Pile<T>> {
         self.pile.lock().expect("nothing panics with the pile in its hands")
     }

@@ -17,8 +17,12 @@ fn whose(desk: &Desk<Unwritten>) -> Pending<'_, ThreadId> {
     desk.look(|_, _, _| thread::current().id())
 }
 
-/// Asks so many things at once, in a thread that lends a hand.
+/// Asks so many things at once, in a thread that lends a hand. The desk's own thread is not at work: it
+/// would do what it finds.
 async fn ask_at_once(desk: &Desk<Unwritten>, count: usize) -> Vec<ThreadId> {
+    while !desk.inbox.is_the_desk_asleep() {
+        thread::yield_now();
+    }
     let ask = async {
         tokio::task::yield_now().await;
         let asked: Vec<_> = (0..count).map(|_| whose(desk)).collect();
