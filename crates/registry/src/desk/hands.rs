@@ -24,18 +24,24 @@ use crate::store::Pending;
 /// Whose turn it is to work: whoever has it in its hands. Nothing when the desk is closed.
 pub(super) type Turn<B> = Mutex<Option<Writer<B>>>;
 
-/// The desk's own thread: serves until the desk is closed, or until the disk cannot be believed any more.
-pub(super) fn run<B: Books>(turn: &Turn<B>, inbox: &Inbox<Request<B>>) -> Result<(), Fatal> {
+/// What to do when the disk cannot be believed any more. Whoever finds that out keeps the turn: nobody
+/// else must try the same again, and let the answers go that were held back.
+pub(super) type Stop = fn(Fatal) -> !;
+
+/// The desk's own thread: serves until the desk is closed.
+pub(super) fn run<B: Books>(turn: &Turn<B>, inbox: &Inbox<Request<B>>, stop: Stop) {
     let mut rest = Duration::ZERO;
     loop {
         inbox.nap(rest);
         let mut turn = turn.lock().expect("who is unsure does not go on");
-        let Some(writer) = turn.as_mut() else { return Ok(()) };
-        writer.round(By::Desk)?;
+        let Some(writer) = turn.as_mut() else { return };
+        if let Err(fatal) = writer.round(By::Desk) {
+            stop(fatal);
+        }
         rest = writer.rest();
         if writer.closing {
             let writer = turn.take().expect("it was there a moment ago");
-            return writer.books.close();
+            return writer.books.close().unwrap_or_else(|fatal| stop(fatal));
         }
     }
 }

@@ -31,7 +31,7 @@ use tokio::sync::{oneshot, watch};
 pub use self::alone::{Alone, Moment};
 pub(crate) use self::books::{Books, Unwritten};
 pub(crate) use self::clocks::{Clocks, MachineClocks};
-use self::hands::Turn;
+use self::hands::{Stop, Turn};
 use self::inbox::Inbox;
 use self::look::{LOOK_MAX, list, report};
 use self::recent::Recent;
@@ -39,7 +39,6 @@ use self::request::Request;
 use self::waits::{Ticket, Waits};
 use self::writer::Writer;
 use crate::commits::Commits;
-use crate::embedded::Fatal;
 use crate::error::StoreError;
 use crate::store::{Answer, EventPage, Filter, Page, Pending, ResourceReport, Store, Vitals};
 
@@ -47,7 +46,7 @@ use crate::store::{Answer, EventPage, Filter, Page, Pending, ResourceReport, Sto
 pub(crate) struct Desk<B: Books> {
     inbox: Arc<Inbox<Request<B>>>,
     turn: Arc<Turn<B>>,
-    stop: fn(Fatal) -> !,
+    stop: Stop,
     tickets: AtomicU64,
     position: watch::Receiver<u64>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -56,7 +55,7 @@ pub(crate) struct Desk<B: Books> {
 impl<B: Books> Desk<B> {
     /// Opens the desk. `stop` is called when the disk cannot be believed any more; it must not
     /// return.
-    pub(crate) fn open(books: B, clocks: Box<dyn Clocks>, stop: fn(Fatal) -> !) -> Self {
+    pub(crate) fn open(books: B, clocks: Box<dyn Clocks>, stop: Stop) -> Self {
         let (mut this, writer, to_do) = Self::new(books, clocks);
         (this.turn, this.stop) = (Arc::new(Mutex::new(Some(writer))), stop);
         let done = this.inbox.clone();
@@ -70,9 +69,7 @@ impl<B: Books> Desk<B> {
         let (turn, inbox) = (this.turn.clone(), this.inbox.clone());
         let desk = std::thread::Builder::new().name("tenure-desk".into()).spawn(move || {
             let _closes = inbox::Closes(inbox.clone());
-            if let Err(fatal) = hands::run(&turn, &inbox) {
-                stop(fatal);
-            }
+            hands::run(&turn, &inbox, stop);
         });
         let threads = [helper, desk].map(|thread| thread.expect("a process can start two threads"));
         this.threads = Mutex::new(threads.into());

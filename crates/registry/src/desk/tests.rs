@@ -10,16 +10,18 @@ use claims::{
     Span, State, Timestamp, Ttl, WallTime,
 };
 
-use super::{Books, Clocks, Desk, MachineClocks, Unwritten};
+use super::{Books, Clocks, Desk, MachineClocks, Stop, Unwritten};
 use crate::embedded::{Batch, Fatal, Reading};
 use crate::error::StoreError;
 use crate::store::{Answer, Store};
 
 /// Books whose commits wait at a gate, as for a slow disk.
-struct Gated {
+pub(super) struct Gated {
     books: Unwritten,
     arrived: Sender<usize>,
     gate: Receiver<()>,
+    /// The next commit fails. The one after that would not.
+    fails: bool,
     /// A gate before each command, too, and when it is run.
     begun: Option<(Sender<Timestamp>, Receiver<()>)>,
 }
@@ -68,6 +70,9 @@ impl Books for Gated {
             let _ = self.arrived.send(batch.events.len());
             let _ = self.gate.recv();
             batch.sync_took = Some(Span::from_millis(1));
+            if std::mem::take(&mut self.fails) {
+                return Err(Fatal { doing: "syncing", source: std::io::Error::other("it failed") });
+            }
         }
         Ok(batch)
     }
@@ -96,12 +101,23 @@ fn gated_by(clocks: impl Clocks + 'static) -> (Desk<Gated>, Receiver<usize>, Sen
     let (arrived, arrivals) = channel();
     let (open, gate) = channel();
     let books = Unwritten::new(Rules::default(), clocks.read());
-    let books = Gated { books, arrived, gate, begun: None };
+    let books = Gated { books, arrived, gate, fails: false, begun: None };
     let desk = Desk::open(books, Box::new(clocks), |fatal| unreachable!("{fatal}"));
     (desk, arrivals, open)
 }
 
-fn register(nth: u8) -> Command {
+/// A desk whose first commit fails, and whose others would not.
+pub(super) fn failing(stop: Stop) -> Desk<Gated> {
+    let (arrived, gate) = (channel().0, channel().1);
+    let books = Unwritten::new(Rules::default(), MachineClocks.read());
+    Desk::open(
+        Gated { books, arrived, gate, fails: true, begun: None },
+        Box::new(MachineClocks),
+        stop,
+    )
+}
+
+pub(super) fn register(nth: u8) -> Command {
     Command::Register(Registration {
         key: KeyHash([nth; 16]),
         resources: Resources::one(Name::new(&format!("r/{nth}")).expect("a name")),
@@ -162,7 +178,7 @@ async fn lease_never_begins_before_it_was_asked_for() {
     let books = Unwritten::new(Rules::default(), clock.read());
     let (arrived, _) = channel();
     let (_, open) = channel();
-    let books = Gated { books, arrived, gate: open, begun: Some((begun, gate)) };
+    let books = Gated { books, arrived, gate: open, fails: false, begun: Some((begun, gate)) };
     let desk = Desk::open(books, Box::new(clock.clone()), |fatal| unreachable!("{fatal}"));
     let first = desk.submit(register(1));
     let at_first = runs.recv().expect("it is begun");

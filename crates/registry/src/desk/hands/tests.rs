@@ -1,9 +1,13 @@
 //! Who does what, with real threads.
 
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::thread::{self, ThreadId};
 
 use claims::Rules;
 
+use crate::desk::tests::{failing, register};
 use crate::desk::{Clocks, Desk, MachineClocks, Unwritten};
 use crate::store::{Pending, Store};
 
@@ -60,4 +64,36 @@ async fn what_others_ask_is_done_by_the_desk() {
     assert_ne!(others, thread::current().id());
     ask_at_once(&desk, 1).await;
     assert_eq!(whose(&desk).await.expect("served"), others, "a hand that is gone is gone");
+}
+
+/// Where a program would end itself.
+fn never_returns(flag: &AtomicBool) -> ! {
+    flag.store(true, Ordering::SeqCst);
+    loop {
+        thread::park();
+    }
+}
+
+/// Nobody must try the same once more: it might seem to work then.
+#[tokio::test]
+async fn hand_does_not_go_on_after_the_desk_has_failed() {
+    static STOPPED: AtomicBool = AtomicBool::new(false);
+    // It cannot be closed any more, as little as a program goes on that has ended itself.
+    let desk: &'static _ = Box::leak(Box::new(failing(|_| never_returns(&STOPPED))));
+    let mut before = desk.submit(register(1));
+    while !STOPPED.load(Ordering::SeqCst) {
+        thread::yield_now();
+    }
+    let mut hand = Store::lend_a_hand(desk);
+    let mut after = None;
+    for _ in 0..3 {
+        poll_fn(|cx| {
+            assert!(hand.as_mut().poll(cx).is_pending());
+            let after = after.get_or_insert_with(|| desk.submit(register(2)));
+            assert!(after.as_mut().poll(cx).is_pending(), "answered after a failure");
+            assert!(before.as_mut().poll(cx).is_pending(), "answered although it failed");
+            Poll::Ready(())
+        })
+        .await;
+    }
 }
