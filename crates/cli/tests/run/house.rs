@@ -207,7 +207,11 @@ pub(crate) fn until(mut is: impl FnMut() -> bool) {
 
 /// Whether a process with this number lives.
 pub(crate) fn lives(pid: &str) -> bool {
+    !matches!(state(pid), 'Z' | 'X')
+}
+
+/// The state of a process in one letter, as the kernel has it.
+pub(crate) fn state(pid: &str) -> char {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").map_or("X", |(_, rest)| &rest[..1]);
-    !matches!(state, "Z" | "X")
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap_or('X')
 }
