@@ -34,9 +34,7 @@ impl World {
         expected: impl Fn(&Result<Standing, Refusal>) -> bool,
     ) -> Duration {
         timed(|| {
-            if commands.len() > 1 {
-                engine::foresee(&self.state, &commands);
-            }
+            engine::foresee(&self.state, &commands);
             for command in commands.drain(..) {
                 assert!(expected(&self.decide(command)));
             }

@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use super::foresee::foresee_one;
 use super::settle::settle_slot;
 use super::{apply, decide};
 use crate::claim::{Ending, Phase, Turn};
@@ -44,7 +43,6 @@ pub fn execute(
     stamp: Stamp,
     events: &mut Vec<Event>,
 ) -> Result<Standing, Refusal> {
-    foresee_one(state, &command);
     let mut run = Run::new(state, stamp, events);
     run.catch_up_for_a_command();
     let more_is_due = !run.state.unsettled.is_empty();

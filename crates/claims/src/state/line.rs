@@ -14,9 +14,8 @@
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
-use super::word::{Word, split};
+use super::word::{Word, ids_before, split};
 use crate::identity::ClaimId;
 
 /// Words in a chunk.
@@ -77,25 +76,22 @@ impl Line {
 
     /// How many stand before `id`, whether or not it is in line itself.
     pub(crate) fn before(&self, id: ClaimId) -> usize {
-        let (number, place) = split(id);
+        if self.len == 0 {
+            return 0;
+        }
+        let (number, _) = split(id);
         let nth = self.chunk_of(number);
         let in_front: u32 = self.lens.range(..nth).sum();
-        let Some(chunk) = self.chunks.get(nth) else {
-            return in_front as usize;
-        };
+        let chunk = &self.chunks[nth];
         let at = place_of(chunk, self.firsts[nth], number).unwrap_or_else(|at| at);
         // Every part and every row of one part is looked at, and most count for nothing: where to stop
         // would be a guess that a processor gets wrong each time.
         let part = at / PART;
-        let ahead = |(nth, &len): (usize, &u16)| if nth < part { len } else { 0 };
-        let in_parts: u16 = self.parts[nth].iter().enumerate().map(ahead).sum();
-        let ahead = |row: &Row| match row.number.cmp(&number) {
-            Ordering::Less => row.there,
-            Ordering::Equal => row.there.up_to(place),
-            Ordering::Greater => Word::default(),
-        };
+        // As short as what is added up, so that many are at once.
+        let ahead = |(nth, &len): (u16, &u16)| if nth < part as u16 { len } else { 0 };
+        let in_parts: u16 = (0..).zip(&self.parts[nth]).map(ahead).sum();
         let rows = chunk.iter().skip(part * PART).take(PART);
-        let in_part: u32 = rows.map(|row| ahead(row).len()).sum();
+        let in_part: u32 = rows.map(|row| row.there.before(ids_before(row.number, id))).sum();
         (in_front + u32::from(in_parts) + in_part) as usize
     }
 

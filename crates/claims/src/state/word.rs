@@ -15,6 +15,11 @@ pub(super) fn split(ClaimId(id): ClaimId) -> (u64, u32) {
     (id / 64, (id % 64) as u32)
 }
 
+/// How many of the 64 ids of the word with that number come before `id`.
+pub(super) fn ids_before(number: u64, ClaimId(id): ClaimId) -> u32 {
+    id.saturating_sub(number * 64).min(64) as u32
+}
+
 impl Word {
     pub(super) fn len(self) -> u32 {
         self.0.count_ones()
@@ -28,14 +33,10 @@ impl Word {
         self.0 >> place & 1 == 1
     }
 
-    /// Those in front of a place.
-    pub(super) fn up_to(self, place: u32) -> Self {
-        Self(self.0 & !(u64::MAX << place))
-    }
-
-    /// How many are there in front of a place.
+    /// How many are there in front of a place; all of them if that is past the end.
     pub(super) fn before(self, place: u32) -> u32 {
-        self.up_to(place).len()
+        let in_front = u64::MAX.checked_shr(64 - place).unwrap_or(0);
+        (self.0 & in_front).count_ones()
     }
 
     /// Changes a place. False if it was like that already.

@@ -164,7 +164,7 @@ impl<B: Books> Writer<B> {
     /// Tells the engine what comes next, some requests at a time: what it needs for all of them comes
     /// from far memory in little more time than for one.
     fn foresee(&mut self) {
-        if self.foreseen == 0 && self.taken.len() > 1 {
+        if self.foreseen == 0 && !self.taken.is_empty() {
             self.foreseen = self.taken.len().min(FORESEEN_MAX);
             let next = self.taken.range(..self.foreseen);
             foresee(self.books.state(), next.filter_map(Request::command));
