@@ -27,11 +27,10 @@ fn tools() -> PathBuf {
     cache.unwrap_or_else(home).join("tenure-tools")
 }
 
-/// Starts it and waits for the line that has its address.
-fn start(command: &mut Command, marker: &'static str) -> Option<Emulator> {
-    let program = command.get_program().to_owned();
-    if !PathBuf::from(&program).exists() {
-        eprintln!("SKIPPED, NOT TESTED: {} is not installed", program.display());
+/// Starts it, if the tool is installed, and waits for the line that has its address.
+fn start(command: &mut Command, tool: &str, marker: &'static str) -> Option<Emulator> {
+    if !tools().join(tool).exists() {
+        eprintln!("SKIPPED, NOT TESTED: {tool} is not installed");
         return None;
     }
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -56,10 +55,30 @@ fn start(command: &mut Command, marker: &'static str) -> Option<Emulator> {
     Some(emulator)
 }
 
+/// Lets one request after the other into the emulator of S3. By itself it serves them side by side, closes
+/// an object that somebody reads when another writes it, and says 500: a store that each request sees
+/// whole is what the locks are promised on.
+const ONE_BY_ONE: &str = "import sys, threading
+import moto.server
+turn, run = threading.Lock(), moto.server.run_simple
+def run_simple(host, port, app, **options):
+    def one(environ, start):
+        with turn:
+            answer = app(environ, start)
+            try:
+                return list(answer)
+            finally:
+                getattr(answer, 'close', lambda: None)()
+    run(host, port, one, **options)
+moto.server.run_simple = run_simple
+moto.server.main(sys.argv[1:])
+";
+
 /// S3, with the bucket `tenure-locks`.
 pub(crate) fn moto() -> Option<Emulator> {
-    let mut command = Command::new(tools().join("peers/bin/moto_server"));
-    let emulator = start(command.args(["-H", "127.0.0.1", "-p", "0"]), "Running on ")?;
+    let mut command = Command::new(tools().join("peers/bin/python"));
+    command.args(["-c", ONE_BY_ONE, "-H", "127.0.0.1", "-p", "0"]);
+    let emulator = start(&mut command, "peers/bin/moto_server", "Running on ")?;
     let host = emulator.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
     let head = format!("PUT /tenure-locks HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
@@ -72,10 +91,11 @@ pub(crate) fn moto() -> Option<Emulator> {
 
 /// Azure, with the container `tenure-locks`.
 pub(crate) fn azurite() -> Option<Emulator> {
-    let mut command = Command::new(tools().join("azurite/node_modules/.bin/azurite-blob"));
+    const AZURITE: &str = "azurite/node_modules/.bin/azurite-blob";
+    let mut command = Command::new(tools().join(AZURITE));
     command.args(["--blobHost", "127.0.0.1", "--blobPort", "0", "--inMemoryPersistence"]);
     command.args(["--disableTelemetry", "--skipApiVersionCheck"]);
-    let emulator = start(&mut command, "successfully listens on ")?;
+    let emulator = start(&mut command, AZURITE, "successfully listens on ")?;
     // Only a signed request makes a container, and the library of the vendor can sign.
     let script = "import sys\nfrom azure.storage.blob import BlobServiceClient\n\
         key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='\n\
