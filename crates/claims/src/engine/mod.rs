@@ -7,7 +7,7 @@
 //!   store runs atomically. `sweep`, `resume` and `begin_epoch` are the same for changes that
 //!   nobody asks for.
 //! * [`execute_part`] is [`execute`] for a store that keeps its claims elsewhere and loads only what
-//!   one command can touch. [`foresee`] is for one that keeps them here, and has many commands at hand.
+//!   one command can touch. [`foresee`] is for one that keeps them here, and has commands at hand.
 //!
 //! Every activation comes from `settle`, so the rules about who may hold are in one place.
 
