@@ -184,7 +184,10 @@ impl Line {
                 self.add_chunk(nth + 1, Vec::new(), number);
                 nth + 1
             }
-            Some(_) if chunk.len() == CHUNK => {
+            // A row that is there needs no room.
+            Some(_)
+                if chunk.len() == CHUNK && place_of(chunk, self.firsts[nth], number).is_err() =>
+            {
                 let back = chunk.split_off(CHUNK / 2);
                 let first = back[0].number;
                 self.add_chunk(nth + 1, back, first);
@@ -232,6 +235,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// So a chunk is where its first row says, and there are no more of them than there must be.
+    #[test]
+    fn neighbours_who_come_one_after_the_other_fill_every_chunk() {
+        let mut line = Line::default();
+        let chunk = 64 * CHUNK as u64;
+        (0..3 * chunk).map(ClaimId).for_each(|id| line.insert(id));
+        assert!(line.chunks.iter().all(|rows| rows.len() == CHUNK));
+        assert_eq!(line.firsts, [0, 1, 2].map(|nth| nth * CHUNK as u64));
+    }
 
     proptest! {
         /// Neighbours share words; ids far apart fill many chunks.
