@@ -135,10 +135,8 @@ impl State {
         }
         let live = state.live().map(|live| (due(live, &state.rules), live.id));
         state.index.agenda = live.collect();
-        state.keys.reserve(state.claims.len());
-        for claim in state.claims.after(None) {
-            state.keys.insert(&claim.key, claim.id);
-        }
+        let keys = state.claims.after(None).map(|claim| (&claim.key, claim.id));
+        state.keys = Keys::of(state.claims.len(), keys);
         state
     }
 
