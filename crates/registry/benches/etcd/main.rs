@@ -7,14 +7,50 @@
 #[path = "../../tests/etcd/cluster.rs"]
 #[allow(dead_code, reason = "the tests do more with it")]
 mod cluster;
+#[path = "../../tests/etcd/peer.rs"]
+#[allow(dead_code, reason = "the tests do more with it")]
+mod peer;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use claims::{Command, Farewell, KeyHash, Limit, Name, Owner, Registration, Resources, Rules, Ttl};
-use etcd_client::{Client, LockOptions};
+use peer::{Nothing, Peer};
+use prost::Message;
 use registry::Store;
+
+#[derive(Clone, PartialEq, Message)]
+struct LeaseGrant {
+    #[prost(int64, tag = "1")]
+    ttl: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct LeaseGranted {
+    #[prost(int64, tag = "2")]
+    id: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct LeaseRevoke {
+    #[prost(int64, tag = "1")]
+    id: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Lock {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(int64, tag = "2")]
+    lease: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Locked {
+    #[prost(string, tag = "2")]
+    key: String,
+}
 
 const WINDOW: Duration = Duration::from_secs(3);
 const ROUNDS: usize = 4;
@@ -66,19 +102,21 @@ async fn measure<W: Future<Output = ()> + Send + 'static>(
 }
 
 async fn lock_cycles(cluster: &cluster::Cluster, workers: usize) -> f64 {
-    let client = Client::connect(cluster.endpoints(), None).await.unwrap();
+    let etcd = Peer::of(&cluster.endpoints());
     measure(workers, |nth, cycles, end| {
-        let mut client = client.clone();
+        let etcd = etcd.clone();
         async move {
             // One lease a worker, as its sessions have.
-            let lease = client.lease_grant(60, None).await.unwrap().id();
+            let grant = LeaseGrant { ttl: 60 };
+            let lease: LeaseGranted = etcd.call("/etcdserverpb.Lease/LeaseGrant", grant).await;
             while Instant::now() < end {
-                let options = LockOptions::new().with_lease(lease);
-                let held = client.lock(format!("lock/{nth}"), Some(options)).await.unwrap();
-                client.unlock(held.key()).await.unwrap();
+                let lock = Lock { name: format!("lock/{nth}"), lease: lease.id };
+                let held: Locked = etcd.call("/v3lockpb.Lock/Lock", lock).await;
+                etcd.tell("/v3lockpb.Lock/Unlock", &held.key, "").await;
                 cycles.fetch_add(1, Ordering::Relaxed);
             }
-            client.lease_revoke(lease).await.unwrap();
+            let revoke = LeaseRevoke { id: lease.id };
+            etcd.call::<_, Nothing>("/etcdserverpb.Lease/LeaseRevoke", revoke).await;
         }
     })
     .await

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use claims::Epoch;
-use etcd_client::{Certificate, ConnectOptions, Identity, TlsOptions};
+use tonic::transport::{Certificate, ClientTlsConfig, Identity};
 use url::form_urlencoded;
 
 use crate::error::StoreError;
@@ -13,19 +13,28 @@ const PREFIX: &str = "tenure";
 const PORT: u16 = 2379;
 /// How long one request may take. A new leader takes a second or two.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// A silent connection is asked whether it lives, and has so long to answer.
-const ALIVE: Duration = Duration::from_secs(2);
 
 /// An address that was understood.
 pub(crate) struct Address {
-    pub(super) endpoints: Vec<String>,
+    /// Hosts with their ports.
+    pub(super) members: Vec<String>,
     /// Ends with a slash.
     pub(super) prefix: String,
-    pub(super) options: ConnectOptions,
+    pub(super) login: Option<Login>,
+    /// Nothing if it is not encrypted.
+    pub(super) tls: Option<ClientTlsConfig>,
     pub(super) timeout: Duration,
     pub(super) epoch: Epoch,
     /// The address for people: without the password.
     pub(crate) shown: String,
+}
+
+/// Who asks.
+#[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(test, derive(Debug))]
+pub(super) struct Login {
+    pub(super) name: String,
+    pub(super) password: String,
 }
 
 impl Address {
@@ -40,33 +49,22 @@ impl Address {
             Some((user, hosts)) => (Some(user), hosts),
             None => (None, authority),
         };
-        let endpoints: Vec<String> = hosts
+        let members: Vec<String> = hosts
             .split(',')
             .map(str::trim)
             .filter(|host| !host.is_empty())
             .map(with_port)
             .collect();
-        if endpoints.is_empty() {
+        if members.is_empty() {
             return Err(bad("name at least one member, such as etcd://host:2379/tenure"));
         }
         let prefix = path.trim_matches('/');
         let prefix = if prefix.is_empty() { PREFIX.into() } else { decoded(prefix) };
         let parameters = Parameters::parse(query).map_err(|why| bad(&why))?;
-        let mut options = ConnectOptions::new()
-            .with_connect_timeout(parameters.timeout)
-            .with_keep_alive(ALIVE, ALIVE)
-            .with_keep_alive_while_idle(true)
-            .with_auto_token_refresh(true)
-            // A member that is cut off says so instead of answering from the past.
-            .with_require_leader(true);
-        if let Some((name, password)) = credentials(user) {
-            options = options.with_user(name, password);
-        }
-        if let Some(tls) = parameters.tls().map_err(|why| bad(&why))? {
-            options = options.with_tls(tls);
-        }
+        let tls = parameters.tls().map_err(|why| bad(&why))?;
         let Parameters { timeout, epoch, .. } = parameters;
-        Ok(Self { endpoints, prefix: format!("{prefix}/"), options, timeout, epoch, shown })
+        let (prefix, login) = (format!("{prefix}/"), login(user));
+        Ok(Self { members, prefix, login, tls, timeout, epoch, shown })
     }
 }
 
@@ -109,13 +107,13 @@ impl Parameters {
         Ok(Self { tls, ca, certificate, key, timeout, epoch })
     }
 
-    fn tls(&self) -> Result<Option<TlsOptions>, String> {
+    fn tls(&self) -> Result<Option<ClientTlsConfig>, String> {
         let read = |path: &String| {
             std::fs::read(path).map_err(|error| format!("{path} cannot be read: {error}"))
         };
         let mut tls = match &self.ca {
-            Some(ca) => TlsOptions::new().ca_certificate(Certificate::from_pem(read(ca)?)),
-            None => TlsOptions::new().with_native_roots(),
+            Some(ca) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(read(ca)?)),
+            None => ClientTlsConfig::new().with_native_roots(),
         };
         match (&self.certificate, &self.key) {
             (Some(certificate), Some(key)) => {
@@ -129,16 +127,16 @@ impl Parameters {
     }
 }
 
-fn credentials(user: Option<&str>) -> Option<(String, String)> {
+fn login(user: Option<&str>) -> Option<Login> {
     match user {
         Some(user) => {
             let (name, password) = user.split_once(':').unwrap_or((user, ""));
-            Some((decoded(name), decoded(password)))
+            Some(Login { name: decoded(name), password: decoded(password) })
         }
         None => {
             let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
             let name = variable("TENURE_ETCD_USER")?;
-            Some((name, variable("TENURE_ETCD_PASSWORD").unwrap_or_default()))
+            Some(Login { name, password: variable("TENURE_ETCD_PASSWORD").unwrap_or_default() })
         }
     }
 }
@@ -173,12 +171,13 @@ mod tests {
     fn every_part_of_an_address_is_understood() {
         let address = Address::parse("etcd://u:p%40ss+w@a,b:99,[::1]/x/y?timeout=0.5&epoch=3");
         let address = address.expect("an address");
-        assert_eq!(address.endpoints, ["a:2379", "b:99", "[::1]:2379"]);
+        assert_eq!(address.members, ["a:2379", "b:99", "[::1]:2379"]);
         assert_eq!(address.prefix, "x/y/");
         assert_eq!(address.shown, "etcd://a,b:99,[::1]/x/y");
         assert_eq!(address.timeout, Duration::from_millis(500));
         assert_eq!(address.epoch.number(), 3);
-        assert_eq!(credentials(Some("u:p%40ss+w")), Some(("u".into(), "p@ss+w".into())));
+        let login = Login { name: "u".into(), password: "p@ss+w".into() };
+        assert_eq!(address.login, Some(login));
         assert_eq!(Address::parse("etcd://a").expect("an address").prefix, "tenure/");
     }
 

@@ -7,12 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use claims::{ClaimId, Name};
-use etcd_client::{
-    Client, Compare, CompareOp, DeleteOptions, Error, GetOptions, GetResponse, ResponseHeader, Txn,
-    TxnOp, TxnOpResponse, TxnResponse,
-};
+use tonic::Status;
 
 use super::address::Address;
+use super::client::Client;
+use super::messages::{
+    Compare, DeleteRangeRequest, EQUAL, LESS, RangeRequest, RangeResponse, RequestOp,
+    ResponseHeader, TxnRequest, TxnResponse,
+};
 use crate::error::StoreError;
 use crate::swap::cabinet::{Cabinet, Content, Exchange, Key, News, Swapped};
 
@@ -41,21 +43,19 @@ pub(super) struct Etcd {
 
 impl Etcd {
     pub(super) async fn connect(address: Address) -> Result<Self, StoreError> {
-        let Address { endpoints, prefix, options, timeout, shown, .. } = address;
-        let failed = |error: &Error| {
-            StoreError::Unavailable(format!("{shown} cannot be opened: {}", said(error)))
-        };
-        let connecting = Client::connect(&endpoints, Some(options));
+        let Address { members, prefix, login, tls, timeout, shown, .. } = address;
+        let connecting = Client::connect(&members, tls.as_ref(), timeout, login);
         let client = tokio::time::timeout(timeout * 3, connecting).await;
         let client = client.map_err(|_| {
             StoreError::Unavailable(format!("{shown} does not answer: is it running there?"))
         })?;
-        let client = client.map_err(|error| failed(&error))?;
+        let client = client.map_err(|status| {
+            StoreError::Unavailable(format!("{shown} cannot be opened: {}", status.message()))
+        })?;
         let revision = AtomicI64::new(0);
         let homes = Mutex::default();
-        let shown = shown.clone();
         let mut etcd = Self { client, prefix, timeout, shown, revision, opened: 0, homes };
-        let mut tries = 2 * endpoints.len();
+        let mut tries = 2 * members.len();
         loop {
             match etcd.present().await {
                 Ok(revision) => {
@@ -71,28 +71,25 @@ impl Etcd {
 
     /// The revision right now.
     pub(super) async fn present(&self) -> Result<i64, StoreError> {
-        let marker = self.marker();
-        let mut client = self.client.kv_client();
-        let got = self.ask(client.get(marker, None)).await?;
-        Ok(self.heard(got.header()))
+        let got = self.ask(self.client.range(RangeRequest::one(self.marker()))).await?;
+        Ok(self.heard(got.header))
     }
 
     pub(super) async fn remove(&self) -> Result<(), StoreError> {
-        let mut client = self.client.kv_client();
-        let all = DeleteOptions::new().with_prefix();
-        self.ask(client.delete(self.prefix.as_str(), Some(all))).await.map(drop)
+        let (key, range_end) = (self.prefix.clone(), end_of(&self.prefix));
+        self.ask(self.client.delete(DeleteRangeRequest { key, range_end })).await.map(drop)
     }
 
     pub(super) async fn ask<T>(
         &self,
-        request: impl Future<Output = Result<T, Error>>,
+        request: impl Future<Output = Result<T, Status>>,
     ) -> Result<T, StoreError> {
         match tokio::time::timeout(self.timeout, request).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(StoreError::Unavailable(format!(
+            Ok(Err(status)) => Err(StoreError::Unavailable(format!(
                 "{} cannot serve: {}",
                 self.shown,
-                said(&error)
+                status.message()
             ))),
             Err(_) => Err(StoreError::Unavailable(format!(
                 "{} did not answer within {:?}: try again later",
@@ -102,8 +99,8 @@ impl Etcd {
     }
 
     /// Notes the revision of an answer.
-    pub(super) fn heard(&self, header: Option<&ResponseHeader>) -> i64 {
-        let revision = header.map_or(0, ResponseHeader::revision);
+    pub(super) fn heard(&self, header: Option<ResponseHeader>) -> i64 {
+        let revision = header.map_or(0, |header| header.revision);
         self.revision.fetch_max(revision, Ordering::Relaxed);
         revision
     }
@@ -134,41 +131,36 @@ impl Etcd {
         homes.insert(claim, home);
     }
 
-    fn transaction(&self, swap: &Exchange<i64>) -> Txn {
-        let mut compares = Vec::new();
+    fn transaction(&self, swap: &Exchange<i64>) -> TxnRequest {
+        let mut compare = Vec::new();
         for (key, version) in &swap.expected {
             let revision = version.unwrap_or(0);
-            compares.push(Compare::mod_revision(
-                self.resource_key(key),
-                CompareOp::Equal,
-                revision,
-            ));
+            compare.push(Compare::mod_revision(self.resource_key(key), EQUAL, revision));
         }
         if swap.expected.iter().any(|(_, version)| version.is_none()) {
             let floor = i64::try_from(swap.floor).unwrap_or(i64::MAX - 1);
-            compares.push(Compare::mod_revision(self.marker(), CompareOp::Less, floor + 1));
+            compare.push(Compare::mod_revision(self.marker(), LESS, floor + 1));
         }
-        let mut then = Vec::new();
+        let mut success = Vec::new();
         for (key, bytes) in &swap.puts {
             match bytes {
-                Some(bytes) => then.push(TxnOp::put(self.resource_key(key), bytes.clone(), None)),
-                None => then.push(TxnOp::delete(self.resource_key(key), None)),
+                Some(bytes) => success.push(RequestOp::put(self.resource_key(key), bytes.clone())),
+                None => success.push(RequestOp::delete(self.resource_key(key))),
             }
         }
         if swap.puts.iter().any(|(_, bytes)| bytes.is_none()) {
-            then.push(TxnOp::put(self.marker(), "", None));
+            success.push(RequestOp::put(self.marker(), Vec::new()));
         }
         for (claim, home) in &swap.born {
             let key = self.claim_key(*claim);
-            compares.push(Compare::create_revision(key.clone(), CompareOp::Equal, 0));
-            then.push(TxnOp::put(key, home.as_bytes(), None));
+            compare.push(Compare::create_revision(key.clone(), EQUAL, 0));
+            success.push(RequestOp::put(key, home.as_bytes().to_vec()));
         }
         for claim in &swap.forgotten {
-            then.push(TxnOp::delete(self.claim_key(*claim), None));
+            success.push(RequestOp::delete(self.claim_key(*claim)));
         }
-        let look = swap.expected.iter().map(|(key, _)| TxnOp::get(self.resource_key(key), None));
-        let otherwise: Vec<TxnOp> = look.collect();
-        Txn::new().when(compares).and_then(then).or_else(otherwise)
+        let look = swap.expected.iter().map(|(key, _)| RequestOp::get(self.resource_key(key)));
+        TxnRequest { compare, success, failure: look.collect() }
     }
 }
 
@@ -177,25 +169,18 @@ pub(super) fn position(revision: i64) -> u64 {
     u64::try_from(revision).unwrap_or(0) << EVENT_BITS
 }
 
-/// What an error says, without the layers around it.
-fn said(error: &Error) -> String {
-    if let Error::GRpcStatus(status) = error {
-        return status.message().to_owned();
-    }
-    error.to_string()
+/// The end of all keys that begin with a prefix: its last byte is a slash, and a zero comes right after that.
+pub(super) fn end_of(prefix: &str) -> String {
+    let stem = prefix.strip_suffix('/').expect("a prefix ends with a slash");
+    format!("{stem}0")
 }
 
-fn contents(answer: &TxnResponse) -> Vec<Content<i64>> {
-    let gets = answer.op_responses().into_iter();
-    gets.filter_map(|answer| match answer {
-        TxnOpResponse::Get(got) => Some(content(&got)),
-        TxnOpResponse::Put(_) | TxnOpResponse::Delete(_) | TxnOpResponse::Txn(_) => None,
-    })
-    .collect()
+fn contents(answer: TxnResponse) -> Vec<Content<i64>> {
+    answer.responses.into_iter().filter_map(|it| it.response_range).map(content).collect()
 }
 
-fn content(got: &GetResponse) -> Content<i64> {
-    got.kvs().first().map(|kv| (kv.mod_revision(), kv.value().to_vec()))
+fn content(got: RangeResponse) -> Content<i64> {
+    got.kvs.into_iter().next().map(|kv| (kv.mod_revision, kv.value))
 }
 
 impl Cabinet for Etcd {
@@ -227,11 +212,10 @@ impl Cabinet for Etcd {
         if let Some(home) = self.homes().get(&claim) {
             return Ok(Some(home.clone()));
         }
-        let mut client = self.client.kv_client();
-        let got = self.ask(client.get(self.claim_key(claim), None)).await?;
-        self.heard(got.header());
-        let Some(kv) = got.kvs().first() else { return Ok(None) };
-        let home = kv.value_str().map_err(|_| {
+        let got = self.ask(self.client.range(RangeRequest::one(self.claim_key(claim)))).await?;
+        self.heard(got.header);
+        let Some(kv) = got.kvs.first() else { return Ok(None) };
+        let home = std::str::from_utf8(&kv.value).map_err(|_| {
             StoreError::Corrupt(format!("the key of claim {claim} does not name a resource"))
         })?;
         let home = Key::from(home);
@@ -242,49 +226,47 @@ impl Cabinet for Etcd {
     async fn read(&self, keys: &[Key]) -> Result<Vec<Content<i64>>, StoreError> {
         let mut found = Vec::with_capacity(keys.len());
         for keys in keys.chunks(READ_MAX) {
-            let mut client = self.client.kv_client();
             if let [key] = keys {
-                let got = self.ask(client.get(self.resource_key(key), None)).await?;
-                self.heard(got.header());
-                found.push(content(&got));
+                let request = RangeRequest::one(self.resource_key(key));
+                let got = self.ask(self.client.range(request)).await?;
+                self.heard(got.header);
+                found.push(content(got));
                 continue;
             }
-            let gets: Vec<TxnOp> =
-                keys.iter().map(|key| TxnOp::get(self.resource_key(key), None)).collect();
-            let answer = self.ask(client.txn(Txn::new().and_then(gets))).await?;
-            self.heard(answer.header());
-            found.extend(contents(&answer));
+            let success = keys.iter().map(|key| RequestOp::get(self.resource_key(key))).collect();
+            let request = TxnRequest { success, ..TxnRequest::default() };
+            let answer = self.ask(self.client.txn(request)).await?;
+            self.heard(answer.header);
+            found.extend(contents(answer));
         }
         Ok(found)
     }
 
     async fn list(&self) -> Result<Vec<(Key, i64)>, StoreError> {
         let prefix = self.resource_key("");
-        // The end of the prefix: its last byte is a slash, and a zero comes right after that.
-        let end = format!("{}0", &prefix[..prefix.len() - 1]);
         let (mut from, mut found) = (prefix.clone(), Vec::new());
         loop {
-            let mut client = self.client.kv_client();
-            let options = GetOptions::new().with_range(end.as_str()).with_limit(LIST_MAX);
-            let got = self.ask(client.get(from.as_str(), Some(options.with_keys_only()))).await?;
-            self.heard(got.header());
-            for kv in got.kvs() {
-                let key = kv.key_str().ok().and_then(|key| key.strip_prefix(prefix.as_str()));
-                found.extend(key.map(|key| (Key::from(key), kv.mod_revision())));
+            let (key, range_end) = (from, end_of(&prefix));
+            let request = RangeRequest { key, range_end, limit: LIST_MAX, keys_only: true };
+            let got = self.ask(self.client.range(request)).await?;
+            self.heard(got.header);
+            for kv in &got.kvs {
+                let key = std::str::from_utf8(&kv.key).ok();
+                let key = key.and_then(|key| key.strip_prefix(prefix.as_str()));
+                found.extend(key.map(|key| (Key::from(key), kv.mod_revision)));
             }
-            match got.kvs().last().and_then(|kv| kv.key_str().ok()) {
-                Some(last) if got.more() => from = format!("{last}\0"),
+            match got.kvs.last().and_then(|kv| std::str::from_utf8(&kv.key).ok()) {
+                Some(last) if got.more => from = format!("{last}\0"),
                 _ => return Ok(found),
             }
         }
     }
 
     async fn swap(&self, swap: Exchange<i64>) -> Result<Swapped<i64>, StoreError> {
-        let mut client = self.client.kv_client();
-        let answer = self.ask(client.txn(self.transaction(&swap))).await?;
-        let revision = self.heard(answer.header());
-        if !answer.succeeded() {
-            return Ok(Swapped::Conflict(Some(contents(&answer))));
+        let answer = self.ask(self.client.txn(self.transaction(&swap))).await?;
+        let revision = self.heard(answer.header);
+        if !answer.succeeded {
+            return Ok(Swapped::Conflict(Some(contents(answer))));
         }
         for (claim, home) in swap.born {
             self.remember(claim, home);

@@ -10,6 +10,8 @@
 
 pub(crate) mod address;
 mod cabinet;
+mod client;
+mod messages;
 mod watch;
 
 use claims::Rules;

@@ -1,14 +1,13 @@
 //! Hearing of every change, through reconnections and compactions.
 //!
-//! The client library does not take a watch up again: whoever watches has to, from the revision after
-//! the last one it was told of. If etcd has thrown that away meanwhile, something was missed, and it
+//! A watch ends with its connection. It is taken up again from the revision after the last one that was
+//! told. If etcd has thrown that away meanwhile, something was missed, and it
 //! is said so.
 
 use std::time::Duration;
 
-use etcd_client::{EventType, WatchOptions, WatchResponse};
-
-use super::cabinet::{Etcd, position};
+use super::cabinet::{Etcd, end_of, position};
+use super::messages::{DELETE, WatchCreateRequest, WatchResponse};
 use crate::error::StoreError;
 use crate::swap::cabinet::{Key, News};
 
@@ -61,40 +60,40 @@ impl Etcd {
         tell: &mut (impl FnMut(News<i64>) + Send),
     ) -> Result<End, StoreError> {
         let prefix = self.resource_key("");
-        let options = WatchOptions::new().with_prefix().with_start_revision(from);
-        let mut client = self.client.watch_client();
-        let mut stream = self.ask(client.watch(prefix.as_str(), Some(options))).await?;
+        let (key, range_end) = (prefix.clone(), end_of(&prefix));
+        let request = WatchCreateRequest { key, range_end, start_revision: from };
+        let mut stream = self.ask(self.client.watch(request)).await?;
         // The ping of the connection ends a stream whose other side is gone.
         while let Ok(Some(answer)) = stream.message().await {
-            if answer.compact_revision() > 0 {
+            if answer.compact_revision > 0 {
                 return Ok(End::Compacted);
             }
-            if answer.canceled() {
+            if answer.canceled {
+                // So it is if etcd does not know the token any more, and unlike a question a watch is not
+                // told that. Whoever asks one logs in again.
+                self.present().await?;
                 return Ok(End::Broken);
             }
-            self.heard(answer.header());
-            tell_all(&answer, &prefix, next, tell);
+            self.heard(answer.header);
+            tell_all(answer, &prefix, next, tell);
         }
         Ok(End::Broken)
     }
 }
 
 fn tell_all(
-    answer: &WatchResponse,
+    answer: WatchResponse,
     prefix: &str,
     next: &mut Option<i64>,
     tell: &mut (impl FnMut(News<i64>) + Send),
 ) {
-    for event in answer.events() {
-        let Some(kv) = event.kv() else { continue };
-        let revision = kv.mod_revision();
+    for event in answer.events {
+        let Some(kv) = event.kv else { continue };
+        let revision = kv.mod_revision;
         *next = (*next).max(Some(revision + 1));
-        let key = kv.key_str().ok().and_then(|key| key.strip_prefix(prefix));
+        let key = std::str::from_utf8(&kv.key).ok().and_then(|key| key.strip_prefix(prefix));
         let Some(key) = key.map(Key::from) else { continue };
-        let content = match event.event_type() {
-            EventType::Put => Some((revision, kv.value().to_vec())),
-            EventType::Delete => None,
-        };
+        let content = (event.r#type != DELETE).then_some((revision, kv.value));
         tell(News::Changed { key, content, position: position(revision) });
     }
 }

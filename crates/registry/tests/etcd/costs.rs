@@ -2,11 +2,32 @@
 
 use std::time::{Duration, Instant};
 
-use claims::{Command as Ask, Farewell, Rules, Span};
-use etcd_client::{Client, GetOptions};
+use claims::{
+    Command as Ask, Data, Farewell, KeyHash, Limit, Name, Registration, Resources, Rules, Span, Ttl,
+};
+use prost::Message;
+use registry::{Filter, Page};
 
 use super::arena::{claim, open};
 use super::cluster::{self, Cluster, PATIENCE};
+use super::peer::Peer;
+
+/// How many keys are in a range?
+#[derive(Clone, PartialEq, Message)]
+struct Count {
+    #[prost(string, tag = "1")]
+    key: String,
+    #[prost(string, tag = "2")]
+    range_end: String,
+    #[prost(bool, tag = "9")]
+    count_only: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Counted {
+    #[prost(int64, tag = "4")]
+    count: i64,
+}
 
 /// One transaction claims, one releases, and nothing is read before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -45,11 +66,11 @@ async fn idle_resource_leaves_nothing_in_etcd_and_its_fences_rise_all_the_same()
     let (owner, fence) = claim(&*store, "job/1", 60.0).await;
     assert!(fence > before);
     store.submit(Ask::End(owner, Farewell::Release)).await.unwrap().unwrap();
-    let client = Client::connect(cluster.endpoints(), None).await.unwrap();
+    let etcd = Peer::of(&cluster.endpoints());
     let keys = async |kind: &str| {
-        let options = GetOptions::new().with_prefix().with_count_only();
-        let found = client.kv_client().get(format!("idle/{kind}/"), Some(options)).await;
-        found.unwrap().count()
+        let (key, range_end) = (format!("idle/{kind}/"), format!("idle/{kind}0"));
+        let count = Count { key, range_end, count_only: true };
+        etcd.call::<_, Counted>("/etcdserverpb.KV/Range", count).await.count
     };
     let start = Instant::now();
     while keys("r").await + keys("c").await > 0 {
@@ -58,4 +79,26 @@ async fn idle_resource_leaves_nothing_in_etcd_and_its_fences_rise_all_the_same()
     }
     let (_, after) = claim(&*other, "job/1", 60.0).await;
     assert!(after > fence, "{after} comes after {fence}");
+}
+
+/// A record may have a mebibyte, a hundred are read at a time, and that is more than clients of its kind
+/// take in one answer if nothing is said.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn records_of_many_megabytes_are_read_together() {
+    let url = cluster::shared().url("large");
+    let store = open(&url).await;
+    for nth in 0..90 {
+        let registration = Registration {
+            key: KeyHash([nth; 16]),
+            resources: Resources::one(Name::new(&format!("r{nth}")).unwrap()),
+            limit: Limit::EXCLUSIVE,
+            ttl: Ttl::from_secs_f64(600.0).unwrap(),
+            data: Some(Data::new(&"x".repeat(60 * 1024)).unwrap()),
+        };
+        store.submit(Ask::Register(registration)).await.unwrap().unwrap();
+    }
+    // One that remembers nothing.
+    let other = open(&url).await;
+    let claims = other.claims(Filter::default(), Page::first(1_000)).await.unwrap();
+    assert_eq!(claims.len(), 90);
 }

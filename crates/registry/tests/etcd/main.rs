@@ -6,6 +6,7 @@ mod cluster;
 mod costs;
 mod failures;
 mod network;
+mod peer;
 mod secure;
 
 use std::sync::Arc;
