@@ -76,7 +76,7 @@ impl Client {
         // etcd ends a watch when its requests end.
         let requests = stream::iter([request]).chain(stream::pending());
         let path = PathAndQuery::from_static("/etcdserverpb.Watch/Watch");
-        let (mut members, request) = (self.ready().await?, self.signed(requests, self.token()));
+        let (mut members, request) = (self.ready().await?, signed(requests, self.token()));
         Ok(members.streaming(request, path, codec()).await?.into_inner())
     }
 
@@ -106,7 +106,7 @@ impl Client {
         Q: Message + 'static,
         A: Message + Default + 'static,
     {
-        let (mut members, request) = (self.ready().await?, self.signed(request, token));
+        let (mut members, request) = (self.ready().await?, signed(request, token));
         let path = PathAndQuery::from_static(path);
         Ok(members.unary(request, path, codec()).await?.into_inner())
     }
@@ -115,16 +115,6 @@ impl Client {
         let mut members = Grpc::new(self.members.clone()).max_decoding_message_size(ANSWER_MAX);
         members.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
         Ok(members)
-    }
-
-    fn signed<Q>(&self, request: Q, token: Option<AsciiMetadataValue>) -> Request<Q> {
-        let mut request = Request::new(request);
-        // A member that is cut off says so instead of answering from the past.
-        request.metadata_mut().insert("hasleader", AsciiMetadataValue::from_static("true"));
-        if let Some(token) = token {
-            request.metadata_mut().insert("token", token);
-        }
-        request
     }
 
     fn token(&self) -> Option<AsciiMetadataValue> {
@@ -162,6 +152,16 @@ fn member(
         .http2_keep_alive_interval(ALIVE)
         .keep_alive_timeout(ALIVE)
         .keep_alive_while_idle(true))
+}
+
+fn signed<Q>(request: Q, token: Option<AsciiMetadataValue>) -> Request<Q> {
+    let mut request = Request::new(request);
+    // A member that is cut off says so instead of answering from the past.
+    request.metadata_mut().insert("hasleader", AsciiMetadataValue::from_static("true"));
+    if let Some(token) = token {
+        request.metadata_mut().insert("token", token);
+    }
+    request
 }
 
 fn codec<Q, A>() -> ProstCodec<Q, A> {

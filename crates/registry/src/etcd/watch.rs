@@ -32,9 +32,15 @@ impl Etcd {
         loop {
             match next {
                 Some(from) => match self.watch_from(from, &mut next, &mut tell).await {
-                    Ok(End::Broken) => {}
                     Ok(End::Compacted) => (next, missed) = (None, true),
-                    Err(error) => tracing::debug!(%error, "the watch could not be taken up"),
+                    ended => {
+                        if let Err(error) = ended {
+                            tracing::debug!(%error, "the watch could not be taken up");
+                        }
+                        // It may be that etcd has forgotten the token. A watch is not told that; whoever
+                        // asks a question is, and logs in again.
+                        drop(self.present().await);
+                    }
                 },
                 None => {
                     if let Ok(revision) = self.present().await {
@@ -69,9 +75,6 @@ impl Etcd {
                 return Ok(End::Compacted);
             }
             if answer.canceled {
-                // So it is if etcd does not know the token any more, and unlike a question a watch is not
-                // told that. Whoever asks one logs in again.
-                self.present().await?;
                 return Ok(End::Broken);
             }
             self.heard(answer.header);
