@@ -142,9 +142,11 @@ async fn revoked_claim_is_lost_with_its_cause() {
     let manager = manager(&house);
     let claim = manager.claim("printer").ttl(Duration::from_secs(2)).await.unwrap();
     // The administrator is another client, with a token.
-    ask(&house, "PATCH", &format!("/v1/claims/{}/", claim.id()), r#"{"status":"revoked"}"#);
+    let (id, fence) = (claim.id(), claim.fence());
+    ask(&house, "PATCH", &format!("/v1/claims/{id}/"), r#"{"status":"revoked"}"#);
     let loss = tokio::time::timeout(LONG, claim.lost()).await.unwrap();
     assert_eq!(loss, Loss::Revoked);
+    assert_eq!((claim.id(), claim.fence()), (id, fence), "it still says what it was");
     assert_eq!(claim.check(), Err(Loss::Revoked));
     assert_eq!(claim.valid_for(), Duration::ZERO);
     assert!(matches!(claim.refresh(None).await, Err(RefreshError::Lost(Loss::Revoked))));

@@ -74,10 +74,12 @@ fn claim_is_lost_at_its_deadline_while_its_keychain_is_stopped() {
     let server = Server::start(data.path());
     let manager = manager(&server.url(), Duration::from_secs(3));
     let claim = manager.claim("printer").get().unwrap();
+    let number = claim.id();
     let keychain = keychain_of(&server.url()).unwrap();
     signal(keychain, "-STOP");
     let loss = claim.lost();
     assert!(matches!(loss, Loss::Unconfirmed(_)), "{loss}");
+    assert_eq!(claim.id(), number, "it still says what it was");
     signal(keychain, "-CONT");
     assert!(claim.check().is_err());
     let again = manager.claim("printer").get().unwrap();

@@ -17,9 +17,12 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Shows to everybody what is believed from now on.
+    /// Shows to everybody what is believed from now on. Its number and its fence stay when it is over: whoever
+    /// finds it lost must still be able to say what it was.
     pub(crate) fn show(&self, claim: Option<ClaimId>, lease: Option<Lease>) {
-        self.claim.store(claim.map_or(0, |claim| claim.0), Ordering::Release);
+        if let Some(claim) = claim {
+            self.claim.store(claim.0, Ordering::Release);
+        }
         if let Some(fence) = lease.and_then(|lease| lease.fence) {
             self.fence.store(fence.0, Ordering::Release);
         }
