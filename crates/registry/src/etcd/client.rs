@@ -85,10 +85,13 @@ impl Client {
         Q: Message + Clone + 'static,
         A: Message + Default + 'static,
     {
+        if self.login.is_none() {
+            return self.send(path, request, None).await;
+        }
         let token = self.token();
         match self.send(path, request.clone(), token.clone()).await {
             // Refused before anything was done.
-            Err(status) if status.code() == Code::Unauthenticated && self.login.is_some() => {
+            Err(status) if status.code() == Code::Unauthenticated => {
                 self.log_in_unless_done(token).await?;
                 self.send(path, request, self.token()).await
             }
