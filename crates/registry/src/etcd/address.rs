@@ -11,6 +11,8 @@ use crate::error::StoreError;
 /// The prefix of all keys, if none is said.
 const PREFIX: &str = "tenure";
 const PORT: u16 = 2379;
+/// How many members an address may name: far more than any etcd has.
+const MEMBERS_MAX: usize = 64;
 /// How long one request may take. A new leader takes a second or two.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -57,6 +59,9 @@ impl Address {
             .collect();
         if members.is_empty() {
             return Err(bad("name at least one member, such as etcd://host:2379/tenure"));
+        }
+        if members.len() > MEMBERS_MAX {
+            return Err(bad(&format!("it names {} members, at most {MEMBERS_MAX}", members.len())));
         }
         let prefix = path.trim_matches('/');
         let prefix = if prefix.is_empty() { PREFIX.into() } else { decoded(prefix) };
@@ -179,6 +184,14 @@ mod tests {
         let login = Login { name: "u".into(), password: "p@ss+w".into() };
         assert_eq!(address.login, Some(login));
         assert_eq!(Address::parse("etcd://a").expect("an address").prefix, "tenure/");
+    }
+
+    #[test]
+    fn address_with_thousands_of_members_is_refused() {
+        let url = |count| format!("etcd://{}/x", vec!["a"; count].join(","));
+        assert!(Address::parse(&url(MEMBERS_MAX)).is_ok());
+        let error = Address::parse(&url(2_000)).map(drop).expect_err("too many").to_string();
+        assert!(error.contains("2000 members"), "{error}");
     }
 
     #[test]
