@@ -7,3 +7,4 @@
 //! **Idea.** `build.rs` copies the modules as they are and puts the scheduler's locks, threads and
 //! clock in place of the system's: the product is not changed by a line, nor built twice. In the same
 //! copy sleep the bugs of `edits.rs`, each awake in one test that must catch it.
+#![forbid(unsafe_code)]

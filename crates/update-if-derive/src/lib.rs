@@ -1,4 +1,5 @@
 //! `#[derive(Resource)]` for `update-if`: gives a struct its table, its key and its typed columns.
+#![forbid(unsafe_code)]
 
 use proc_macro::TokenStream;
 use proc_macro2::{Ident, Span, TokenStream as Tokens};

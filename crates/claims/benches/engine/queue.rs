@@ -11,6 +11,10 @@ use claims::{ClaimId, Command, Farewell, Name};
 use crate::memory::Memory;
 use crate::world::{World, names, owner, registration, release, timed};
 
+/// How often the bare memory is read, in rounds. Each time it takes room in the caches, also from the tables
+/// by which the processor finds its pages: read in every round, it made asking among a million a tenth slower.
+const READ_EVERY: usize = 16;
+
 /// So many queues, with so many waiters in each.
 #[derive(Clone, Copy)]
 pub(crate) struct Queues {
@@ -77,8 +81,8 @@ impl Bench {
     }
 
     /// Takes a batch of each kind of decision in every round, on one queue after the other in random
-    /// order, and reads the bare memory once: so it is as cold for that as for them. The length of a
-    /// queue is the same after each round.
+    /// order, and now and then reads the bare memory: so it is as cold for that as for them. The length of
+    /// a queue is the same after each round.
     pub(crate) fn run(&mut self, rounds: usize) {
         for _ in 0..rounds {
             self.round();
@@ -115,8 +119,10 @@ impl Bench {
         }
         times[2].push(world.decide_all(ask, |answer| answer.is_err()));
 
-        let record = memory.any(*round);
-        reads.push(timed(|| memory.read(record)));
+        if round.is_multiple_of(READ_EVERY) {
+            let record = memory.any(*round);
+            reads.push(timed(|| memory.read(record)));
+        }
 
         // Each release makes the next one a holder, who releases.
         for _ in 0..*batch {

@@ -52,6 +52,11 @@ pub fn execute(
     let asks = matches!(command, Command::Register(_) | Command::Activate(_));
     let activates = matches!(command, Command::Activate(_));
     let leaves = matches!(command, Command::Leave(_));
+    // Its claim may still be on its way from far memory.
+    let counted = match &subject {
+        Subject::Claim(id) if activates => run.state.count_ahead(*id),
+        Subject::Claim(_) | Subject::Key(_) => None,
+    };
     let decided = decide(run.state, command, stamp.at)?;
     let claim = subject.claim(run.state, decided.as_ref());
     if let Some(event) = decided {
@@ -66,7 +71,7 @@ pub fn execute(
     run.settle(asks.then_some(claim));
 
     let claim = run.state.known(claim);
-    let place = run.state.place(claim);
+    let place = run.state.place(claim, counted);
     match place {
         Some(Place { position, holders }) if activates => {
             Err(Refusal::StillWaiting { claim: claim.id, position, holders })

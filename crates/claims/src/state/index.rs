@@ -36,6 +36,9 @@ pub(crate) struct Index {
     pub(crate) ended: BTreeSet<(Timestamp, ClaimId)>,
     pub(crate) tally: Tally,
     pub(crate) agenda: Agenda,
+    /// How often anybody came to a line or went from one, or became or stopped being a holder: what was
+    /// counted holds as long as this does.
+    pub(crate) moves: u64,
 }
 
 /// How many claims are in which part of their life.
@@ -79,7 +82,7 @@ pub(crate) struct Lines {
 }
 
 impl PartialEq for Index {
-    /// The agenda does not count: it may be early in more than one way.
+    /// The agenda does not count: it may be early in more than one way. Nor do moves: they are of the way here.
     fn eq(&self, other: &Self) -> bool {
         // Slots are numbered by chance; what they stand for counts.
         fn resources(index: &Index) -> impl Iterator<Item = (&Name, &Resource)> {
@@ -151,6 +154,7 @@ impl Index {
 
     /// Gives a claim its places in lines or its holdings.
     pub(crate) fn place(&mut self, claim: &Claim) {
+        self.moves += 1;
         let slots = Slots::of(claim);
         match &claim.phase {
             Phase::Waiting(waiting) => {
@@ -180,6 +184,7 @@ impl Index {
     /// Takes a live claim's places and holdings away. What is empty by then stays, for the claim may
     /// be placed again at once: see [`Index::tidy`].
     pub(crate) fn displace(&mut self, claim: &Claim) {
+        self.moves += 1;
         let slots = Slots::of(claim);
         match &claim.phase {
             Phase::Waiting(waiting) => {
@@ -296,6 +301,11 @@ impl Resource {
     /// Reads what a decision about one of its waiters will need, and nothing comes of it.
     pub(crate) fn touch(&self, claim: ClaimId) -> u64 {
         self.lines.as_ref().map_or(0, |lines| lines.in_line.touch(claim))
+    }
+
+    /// Asks for what a decision about one of its waiters will need.
+    pub(crate) fn fetch(&self, claim: ClaimId) {
+        self.lines.iter().for_each(|lines| lines.in_line.fetch(claim));
     }
 
     /// How many stand before `claim`.

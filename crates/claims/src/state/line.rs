@@ -106,6 +106,17 @@ impl Line {
         row.map_or(0, |row| u64::from(row.there.is_empty()) ^ u64::from(self.parts[nth][0]))
     }
 
+    /// Asks for the row of `id`, if it is where its number says.
+    pub(crate) fn fetch(&self, id: ClaimId) {
+        let (number, _) = split(id);
+        let nth = self.chunk_of(number);
+        if let (Some(chunk), Some(parts)) = (self.chunks.get(nth), self.parts.get(nth)) {
+            fetch::ahead(parts);
+            let row = number.wrapping_sub(self.firsts[nth]) as usize;
+            chunk.get(row).into_iter().for_each(fetch::ahead);
+        }
+    }
+
     /// Joins at its place: the end for a newcomer, further ahead for one that comes back.
     pub(crate) fn insert(&mut self, id: ClaimId) {
         let (number, place) = split(id);

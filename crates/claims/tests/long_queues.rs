@@ -1,0 +1,119 @@
+//! In a queue so long that places in it are counted ahead of time, everybody is told the place it has.
+#![allow(clippy::unwrap_used, reason = "what cannot fail here fails the test if it does")]
+
+use claims::{
+    ClaimId, Command, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration, Resources,
+    Rules, Span, Stamp, State, Timestamp, Ttl, WallTime, engine,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+
+/// More than a chunk of a queue takes.
+const WAITERS: u64 = 8_400;
+/// Who comes while the others wait.
+const NEWCOMERS: u64 = 8;
+
+#[derive(Debug, Clone)]
+enum Act {
+    Register(Vec<&'static str>),
+    /// One at a time, as a store that has nothing else to do is asked.
+    Ask(u64),
+    Withdraw(u64),
+    Release(u64),
+    Pass(Span),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    // Those in front, where something happens, those who came last, or anybody.
+    let anybody = || prop_oneof![1..12u64, WAITERS..WAITERS + NEWCOMERS, 1..WAITERS];
+    let names = prop::sample::subsequence(&["long", "short"][..], 1..=2);
+    let span = prop_oneof![Just(Span::from_secs(7_100)), (0..200u64).prop_map(Span::from_secs)];
+    let act = prop_oneof![
+        3 => names.prop_map(Act::Register),
+        8 => anybody().prop_map(Act::Ask),
+        2 => anybody().prop_map(Act::Withdraw),
+        2 => (1..12u64).prop_map(Act::Release),
+        2 => span.prop_map(Act::Pass),
+    ];
+    prop::collection::vec(act, 0..40)
+}
+
+#[derive(Clone)]
+struct Store {
+    state: State,
+    now: Timestamp,
+}
+
+impl Store {
+    /// One holds, and all others wait for the same.
+    fn crowded(events_max: usize) -> Self {
+        let rules = Rules { events_max, called_max: 1, ..Rules::default() };
+        let mut store = Self { state: State::new(rules), now: Timestamp::ZERO };
+        (0..WAITERS).for_each(|_| store.execute(store.registration(&["long"])).map(drop).unwrap());
+        store
+    }
+
+    fn take(&mut self, act: &Act) -> Result<(), TestCaseError> {
+        let owner = |claim: u64| Owner { claim: ClaimId(claim), key: key(claim) };
+        let command = match act {
+            Act::Register(names) => self.registration(names),
+            Act::Ask(claim) => Command::Activate(owner(*claim)),
+            Act::Withdraw(claim) => Command::End(owner(*claim), Farewell::Withdraw),
+            Act::Release(claim) => Command::End(owner(*claim), Farewell::Release),
+            Act::Pass(span) => {
+                self.now = self.now + *span;
+                return Ok(());
+            }
+        };
+        if let Err(Refusal::StillWaiting { claim, position, .. }) = self.execute(command) {
+            prop_assert_eq!(position, self.place(claim));
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, command: Command) -> Result<claims::Standing, Refusal> {
+        let stamp = Stamp { at: self.now, wall: WallTime::default() };
+        engine::foresee(&self.state, [&command]);
+        engine::execute(&mut self.state, command, stamp, &mut Vec::new())
+    }
+
+    /// Found by walking along the queues.
+    fn place(&self, id: ClaimId) -> usize {
+        let claim = self.state.claim(id).unwrap();
+        let place = |name| self.state.queue(name).take_while(|other| other.id <= id).count();
+        claim.resources.as_slice().iter().map(place).max().unwrap()
+    }
+
+    fn registration(&self, names: &[&str]) -> Command {
+        let names: Vec<_> = names.iter().map(|name| Name::new(name).unwrap()).collect();
+        Command::Register(Registration {
+            key: key(self.state.counters().next_claim.0),
+            resources: Resources::try_from(names).unwrap(),
+            limit: Limit::EXCLUSIVE,
+            ttl: Ttl::new(Span::from_secs(60)).unwrap(),
+            data: None,
+        })
+    }
+}
+
+fn key(claim: u64) -> KeyHash {
+    KeyHash(u128::from(claim).to_le_bytes())
+}
+
+fn config() -> Config {
+    let (cases, rng_seed) = (150, RngSeed::Fixed(5));
+    Config { cases, rng_seed, failure_persistence: None, ..Config::default() }
+}
+
+#[test]
+fn everybody_in_a_long_queue_is_told_its_place() {
+    // With few events for a command, others go while somebody asks.
+    let stores = [4, 64].map(Store::crowded);
+    let history = (prop::sample::select(&[0, 1][..]), acts());
+    proptest::test_runner::TestRunner::new(config())
+        .run(&history, |(nth, acts)| {
+            let mut store = stores[nth].clone();
+            acts.iter().try_for_each(|act| store.take(act))
+        })
+        .unwrap();
+}
