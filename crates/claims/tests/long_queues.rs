@@ -1,5 +1,8 @@
-//! In a queue so long that places in it are counted ahead of time, everybody is told the place it has.
+//! In a queue so long that places in it are counted ahead of time, everybody is told the place it has and who
+//! holds what it waits for.
 #![allow(clippy::unwrap_used, reason = "what cannot fail here fails the test if it does")]
+
+use std::collections::BTreeSet;
 
 use claims::{
     ClaimId, Command, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration, Resources,
@@ -65,8 +68,9 @@ impl Store {
                 return Ok(());
             }
         };
-        if let Err(Refusal::StillWaiting { claim, position, .. }) = self.execute(command) {
+        if let Err(Refusal::StillWaiting { claim, position, holders }) = self.execute(command) {
             prop_assert_eq!(position, self.place(claim));
+            prop_assert_eq!(holders.into_iter().collect::<BTreeSet<_>>(), self.holders(claim));
         }
         Ok(())
     }
@@ -82,6 +86,11 @@ impl Store {
         let claim = self.state.claim(id).unwrap();
         let place = |name| self.state.queue(name).take_while(|other| other.id <= id).count();
         claim.resources.as_slice().iter().map(place).max().unwrap()
+    }
+
+    fn holders(&self, id: ClaimId) -> BTreeSet<ClaimId> {
+        let names = self.state.claim(id).unwrap().resources.as_slice();
+        names.iter().flat_map(|name| self.state.holders(name)).map(|holder| holder.id).collect()
     }
 
     fn registration(&self, names: &[&str]) -> Command {
@@ -106,7 +115,7 @@ fn config() -> Config {
 }
 
 #[test]
-fn everybody_in_a_long_queue_is_told_its_place() {
+fn everybody_in_a_long_queue_is_told_its_place_and_who_holds() {
     // With few events for a command, others go while somebody asks.
     let stores = [4, 64].map(Store::crowded);
     let history = (prop::sample::select(&[0, 1][..]), acts());

@@ -52,9 +52,9 @@ pub fn execute(
     let asks = matches!(command, Command::Register(_) | Command::Activate(_));
     let activates = matches!(command, Command::Activate(_));
     let leaves = matches!(command, Command::Leave(_));
-    // Its claim may still be on its way from far memory.
-    let counted = match &subject {
-        Subject::Claim(id) if activates => run.state.count_ahead(*id),
+    // The claim may still be on its way from far memory.
+    let guess = match &subject {
+        Subject::Claim(id) if activates => run.state.guess_place(*id),
         Subject::Claim(_) | Subject::Key(_) => None,
     };
     let decided = decide(run.state, command, stamp.at)?;
@@ -71,7 +71,7 @@ pub fn execute(
     run.settle(asks.then_some(claim));
 
     let claim = run.state.known(claim);
-    let place = run.state.place(claim, counted);
+    let place = run.state.place_by(guess, claim);
     match place {
         Some(Place { position, holders }) if activates => {
             Err(Refusal::StillWaiting { claim: claim.id, position, holders })

@@ -21,6 +21,10 @@ impl Hidden {
         self.0.insert(name, Count { waiting, ahead });
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn waiting(&self, name: &Name) -> usize {
         self.0.get(name).map_or(0, |count| count.waiting)
     }

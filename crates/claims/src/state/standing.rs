@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Slot, Slots, State};
+use super::{Resource, Slot, Slots, State};
 use crate::claim::{Claim, Phase};
 use crate::identity::ClaimId;
 use crate::time::Timestamp;
@@ -30,12 +30,13 @@ pub struct Place {
     pub holders: Vec<ClaimId>,
 }
 
-/// How many stand before a claim in one line, counted before the claim itself was looked at.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Counted {
+/// A place that was found before the claim itself was looked at.
+#[derive(Debug)]
+pub(crate) struct Guess {
+    place: Place,
+    /// Where it would be its place.
     slot: Slot,
-    before: usize,
-    /// Of the index, when it was counted.
+    /// Of the index, when it was found.
     moves: u64,
 }
 
@@ -43,43 +44,66 @@ impl State {
     /// Where a claim stands at the moment `now`.
     pub fn standing(&self, id: ClaimId, now: Timestamp) -> Option<Standing> {
         let claim = self.claims.get(id)?;
-        Some(Standing { claim: claim.clone(), place: self.place(claim, None), now })
+        Some(Standing { claim: claim.clone(), place: self.place(claim), now })
     }
 
-    /// Counts who stands before a claim where the last decision was made, if many do. That it waits there
-    /// is a guess, and a good one where a queue is long: so this is done while the claim is on its way
-    /// from far memory.
-    pub(crate) fn count_ahead(&self, claim: ClaimId) -> Option<Counted> {
+    /// The place of a claim, if it waits where the last decision was made and nowhere else. Where a queue is
+    /// long that is likely. So its place is found while the claim is on its way from far memory.
+    pub(crate) fn guess_place(&self, claim: ClaimId) -> Option<Guess> {
         let (slot, moves) = (self.recent, self.index.moves);
-        let resource = self.index.at(slot).filter(|resource| resource.is_long())?;
-        Some(Counted { slot, before: resource.before(claim), moves })
+        let resource = self.index.at(slot)?;
+        if !resource.is_long() || !self.hidden.is_empty() {
+            return None;
+        }
+        let position = resource.before(claim) + 1;
+        Some(Guess {
+            place: Place { position, holders: named(core::iter::once(resource)) },
+            slot,
+            moves,
+        })
     }
 
-    /// Its place in the queue, while it waits. What was counted of it is used if it still holds.
-    pub(crate) fn place(&self, claim: &Claim, counted: Option<Counted>) -> Option<Place> {
+    /// Its place, from a guess if that was right and nobody has moved since.
+    pub(crate) fn place_by(&self, guess: Option<Guess>, claim: &Claim) -> Option<Place> {
+        match guess {
+            Some(guess) if self.is_right(&guess, claim) => Some(guess.place),
+            _ => self.place(claim),
+        }
+    }
+
+    fn is_right(&self, guess: &Guess, claim: &Claim) -> bool {
+        guess.moves == self.index.moves
+            && matches!(claim.phase, Phase::Waiting(_))
+            && matches!(Slots::of(claim), Slots::One(slot) if slot == guess.slot)
+    }
+
+    /// Its place in the queue, while it waits.
+    fn place(&self, claim: &Claim) -> Option<Place> {
         if !matches!(claim.phase, Phase::Waiting(_)) {
             return None;
         }
         let slots = Slots::of(claim);
-        let resources = || slots.as_slice().iter().map(|&slot| &self.index[slot]);
-        let counted = counted.filter(|counted| counted.moves == self.index.moves);
-        let before = |slot| match counted {
-            Some(counted) if counted.slot == slot => counted.before,
-            _ => self.index[slot].before(claim.id),
-        };
+        let resources = slots.as_slice().iter().map(|&slot| &self.index[slot]);
         let names = claim.resources.as_slice().iter();
-        let positions = slots.as_slice().iter().zip(names);
-        let positions = positions.map(|(&slot, name)| before(slot) + self.hidden.ahead(name) + 1);
+        let positions = resources
+            .clone()
+            .zip(names)
+            .map(|(resource, name)| resource.before(claim.id) + self.hidden.ahead(name) + 1);
         let position = positions.max().unwrap_or(1);
-        let mut holders: Vec<ClaimId> = Vec::new();
-        for holder in resources().flat_map(|resource| resource.holders.iter()) {
-            if holders.len() == HOLDERS_NAMED {
-                break;
-            }
-            if !holders.contains(&holder) {
-                holders.push(holder);
-            }
-        }
-        Some(Place { position, holders })
+        Some(Place { position, holders: named(resources) })
     }
+}
+
+/// The first few holders of these resources, each once.
+fn named<'a>(resources: impl Iterator<Item = &'a Resource>) -> Vec<ClaimId> {
+    let mut holders: Vec<ClaimId> = Vec::new();
+    for holder in resources.flat_map(|resource| resource.holders.iter()) {
+        if holders.len() == HOLDERS_NAMED {
+            break;
+        }
+        if !holders.contains(&holder) {
+            holders.push(holder);
+        }
+    }
+    holders
 }
