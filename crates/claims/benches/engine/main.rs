@@ -13,8 +13,8 @@
 //! caches. So the same is done with ten waiters in each of very many queues. As many claims live then
 //! as in the longest queue, and what is left is the cost of its length.
 //!
-//! The other way to tell the two apart is beside it: reading the bare memory, without any engine, in the
-//! same rounds.
+//! Beside it, now and then in the same rounds, the bare memory is read without any engine: how far away it is
+//! changes with the minutes.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks to people")]
 
 mod memory;
@@ -86,16 +86,6 @@ fn print_queues(most: usize, rounds: usize, batch: usize) {
     }
     print_costs(&format!("{most} waiters"), &longest);
     print_ratios("longest : 10 alone", &longest, &alone);
-    if batch == 1 {
-        // Only these two go to a random place.
-        let far = longest.memory.saturating_sub(alone.memory);
-        let [cancel, poll] = [1, 2].map(|nth| longest.decisions[nth].saturating_sub(far));
-        let label = "longest without what memory costs more";
-        println!("{label:<44} {:>8} {cancel:>8} {poll:>8}", "");
-        let [cancel, poll] =
-            [(cancel, 1), (poll, 2)].map(|(ns, nth)| ratio(ns, alone.decisions[nth]));
-        println!("{:<44} {:>8} {cancel:>8.1} {poll:>8.1}", "that : 10 alone", "");
-    }
     let [crowd, longest] = measure([crowded, one(most)]);
     print_costs(&format!("10 waiters, {} such queues", most / 10), &crowd);
     print_ratios("longest : 10 among as many claims", &longest, &crowd);
@@ -111,7 +101,7 @@ fn print_ratios(label: &str, above: &Costs, below: &Costs) {
     let [enqueue, cancel, poll, handover] =
         std::array::from_fn(|nth| ratio(above.decisions[nth], below.decisions[nth]));
     let mean = ratio(sum(above), sum(below));
-    println!("{label:<44} {enqueue:>8.1} {cancel:>8.1} {poll:>8.1} {handover:>9.1} {mean:>8.1}");
+    println!("{label:<44} {enqueue:>8.2} {cancel:>8.2} {poll:>8.2} {handover:>9.2} {mean:>8.2}");
 }
 
 /// One of each kind: their mean is the cost of a decision in a queue that sees as many of each.

@@ -1,5 +1,5 @@
-//! The bare memory: reading one of so many records and its place in line, and nothing else. No queue can
-//! do with less, so what this costs more with many than with few is no fault of the engine's.
+//! The bare memory: reading one of so many records, and when that has come its place in line. A decision that
+//! did nothing meanwhile could not do with less.
 
 use std::hint::black_box;
 
