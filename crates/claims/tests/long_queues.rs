@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use claims::engine::{Part, Shelf};
 use claims::{
-    ClaimId, Command, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration, Resources,
-    Rules, Span, Stamp, State, Timestamp, Ttl, WallTime, engine,
+    ClaimId, Command, Counters, Farewell, KeyHash, Limit, Name, Owner, Refusal, Registration,
+    Resources, Rules, Span, Stamp, State, Timestamp, Ttl, WallTime, engine,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -125,4 +126,34 @@ fn everybody_in_a_long_queue_is_told_its_place_and_who_holds() {
             acts.iter().try_for_each(|act| store.take(act))
         })
         .unwrap();
+}
+
+/// Of a database only the head of a queue is loaded, and the others count.
+#[test]
+fn who_asks_in_a_part_of_a_long_queue_is_told_its_place_in_the_whole() {
+    const LOADED: usize = 200;
+    let mut store = Store { state: State::new(Rules::default()), now: Timestamp::ZERO };
+    for nth in 1..=LOADED as u64 {
+        // Far apart, as the others would be between them.
+        let counters = Counters { next_claim: ClaimId(nth * 1_000), ..store.state.counters() };
+        let claims: Vec<_> = store.state.claims_after(None).cloned().collect();
+        store.state = State::restore(Rules::default(), counters, claims);
+        store.execute(store.registration(&["long"])).unwrap();
+    }
+    let asker = ClaimId(LOADED as u64 * 1_000);
+    let part = Part {
+        counters: store.state.counters(),
+        claims: store.state.claims_after(None).cloned().collect(),
+        resources: vec![Shelf {
+            name: Name::new("long").unwrap(),
+            waiting: 5_000,
+            ahead: Some(3_000),
+            last: Some(ClaimId(100_000)),
+        }],
+    };
+    let ask = Command::Activate(Owner { claim: asker, key: key(asker.0) });
+    let done = engine::execute_part(&Rules::default(), part, ask, Stamp::default()).unwrap();
+    let holders = vec![ClaimId(1_000)];
+    let expected = Refusal::StillWaiting { claim: asker, position: 3_001, holders };
+    assert_eq!(done.answer, Err(expected));
 }

@@ -298,6 +298,11 @@ impl Resource {
         self.lines.as_ref().is_some_and(|lines| lines.in_line.is_long())
     }
 
+    /// Whether a claim waits here for its turn, and has not been called.
+    pub(crate) fn has_in_line(&self, claim: ClaimId) -> bool {
+        self.lines.as_ref().is_some_and(|lines| lines.in_line.has(claim))
+    }
+
     /// Reads what a decision about one of its waiters will need, and nothing comes of it.
     pub(crate) fn touch(&self, claim: ClaimId) -> u64 {
         self.lines.as_ref().map_or(0, |lines| lines.in_line.touch(claim))

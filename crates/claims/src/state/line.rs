@@ -74,6 +74,12 @@ impl Line {
         row.there.last(row.number)
     }
 
+    /// Whether `id` is in line.
+    pub(crate) fn has(&self, id: ClaimId) -> bool {
+        let (number, place) = split(id);
+        self.row(number).is_some_and(|(_, row)| row.there.has(place))
+    }
+
     /// How many stand before `id`, whether or not it is in line itself.
     pub(crate) fn before(&self, id: ClaimId) -> usize {
         if self.len == 0 {
@@ -98,12 +104,8 @@ impl Line {
     /// Reads what joining, leaving and asking for the place of `id` will need, and nothing comes of it.
     pub(crate) fn touch(&self, id: ClaimId) -> u64 {
         let (number, _) = split(id);
-        let nth = self.chunk_of(number);
-        let row = self
-            .chunks
-            .get(nth)
-            .and_then(|chunk| chunk.get(place_of(chunk, self.firsts[nth], number).ok()?));
-        row.map_or(0, |row| u64::from(row.there.is_empty()) ^ u64::from(self.parts[nth][0]))
+        self.row(number)
+            .map_or(0, |(nth, row)| u64::from(row.there.is_empty()) ^ u64::from(self.parts[nth][0]))
     }
 
     /// Asks for the row of `id`, if it is where its number says.
@@ -167,6 +169,14 @@ impl Line {
             self.parts.remove(nth);
         }
         true
+    }
+
+    /// The row with that number, and which chunk it is in.
+    fn row(&self, number: u64) -> Option<(usize, &Row)> {
+        let nth = self.chunk_of(number);
+        let chunk = self.chunks.get(nth)?;
+        let row = chunk.get(place_of(chunk, self.firsts[nth], number).ok()?)?;
+        Some((nth, row))
     }
 
     /// The chunk in which a row is or belongs: the last one that starts at or before it.
@@ -278,6 +288,7 @@ mod tests {
             prop_assert_eq!(line.iter().collect::<Vec<_>>(), set.iter().copied().collect::<Vec<_>>());
             for probe in (0..5000 * stride).step_by(97 * stride as usize).map(ClaimId) {
                 prop_assert_eq!(line.before(probe), set.range(..probe).count());
+                prop_assert_eq!(line.has(probe), set.contains(&probe));
             }
         }
     }

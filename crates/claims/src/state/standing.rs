@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Resource, Slot, Slots, State};
+use super::{Resource, Slots, State};
 use crate::claim::{Claim, Phase};
 use crate::identity::ClaimId;
 use crate::time::Timestamp;
@@ -34,8 +34,6 @@ pub struct Place {
 #[derive(Debug)]
 pub(crate) struct Guess {
     place: Place,
-    /// Where it would be its place.
-    slot: Slot,
     /// Of the index, when it was found.
     moves: u64,
 }
@@ -47,34 +45,25 @@ impl State {
         Some(Standing { claim: claim.clone(), place: self.place(claim), now })
     }
 
-    /// The place of a claim, if it waits where the last decision was made and nowhere else. Where a queue is
-    /// long that is likely. So its place is found while the claim is on its way from far memory.
+    /// The place of a claim that waits where the last decision was made, unless it waits elsewhere, too. Where
+    /// a queue is long that is likely, so its place is found while the claim is on its way from far memory.
     pub(crate) fn guess_place(&self, claim: ClaimId) -> Option<Guess> {
-        let (slot, moves) = (self.recent, self.index.moves);
-        let resource = self.index.at(slot)?;
-        if !resource.is_long() || !self.hidden.is_empty() {
+        let resource = self.index.at(self.recent)?;
+        if !resource.is_long() || !resource.has_in_line(claim) || !self.hidden.is_empty() {
             return None;
         }
         let position = resource.before(claim) + 1;
-        Some(Guess {
-            place: Place { position, holders: named(core::iter::once(resource)) },
-            slot,
-            moves,
-        })
+        let place = Place { position, holders: named(core::iter::once(resource)) };
+        Some(Guess { place, moves: self.index.moves })
     }
 
-    /// Its place, from a guess if that was right and nobody has moved since.
+    /// Its place: from the guess, if the claim waits nowhere else and nobody has moved since.
     pub(crate) fn place_by(&self, guess: Option<Guess>, claim: &Claim) -> Option<Place> {
+        let waits_once = || matches!(Slots::of(claim), Slots::One(_));
         match guess {
-            Some(guess) if self.is_right(&guess, claim) => Some(guess.place),
+            Some(guess) if guess.moves == self.index.moves && waits_once() => Some(guess.place),
             _ => self.place(claim),
         }
-    }
-
-    fn is_right(&self, guess: &Guess, claim: &Claim) -> bool {
-        guess.moves == self.index.moves
-            && matches!(claim.phase, Phase::Waiting(_))
-            && matches!(Slots::of(claim), Slots::One(slot) if slot == guess.slot)
     }
 
     /// Its place in the queue, while it waits.
