@@ -11,8 +11,8 @@
 /// How much a processor fetches at a time.
 const LINE: usize = 64;
 
-/// Asks for all of `it`, and waits for nothing. No answer depends on it; where there is no such instruction
-/// it does nothing.
+/// Asks for all of `it`, and waits for nothing. No answer depends on it. On other processors than x86-64 it
+/// does nothing: for them it would have to be measured first.
 ///
 /// ```
 /// let far = [7_u64; 16];
@@ -39,19 +39,6 @@ fn line_ahead(line: *const u8) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) }
 }
 
-#[cfg(target_arch = "aarch64")]
-#[inline]
-#[allow(
-    unsafe_code,
-    reason = "a hint: it reads nothing that the program sees, and no address is wrong"
-)]
-fn line_ahead(line: *const u8) {
-    // SAFETY: every AArch64 has the instruction, and it does not fault, wherever it points.
-    unsafe {
-        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) line, options(nostack, preserves_flags, readonly));
-    }
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn line_ahead(_: *const u8) {}
