@@ -3,7 +3,8 @@
 //! **Problem.** A claim among a million is in memory that nobody has touched for long, and a processor that
 //! reads it stands still after some two hundred further steps, however much else there is to do.
 //!
-//! **Idea.** There is an instruction that asks for a line of memory and waits for nothing. It cannot fail,
+//! **Idea.** There is an instruction that asks for a line of memory and does not wait until it has come (only
+//! until its page is found, which is why many at a time are better read: `engine::foresee`). It cannot fail,
 //! changes nothing and is not seen by the program, so it is safe for whatever a reference points to; but the
 //! language has no safe word for it yet. This crate is that word, so that no other needs unsafe code.
 #![no_std]
