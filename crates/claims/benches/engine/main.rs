@@ -15,6 +15,9 @@
 //!
 //! Beside it, now and then in the same rounds, the bare memory is read without any engine: how far away it is
 //! changes with the minutes.
+//!
+//! A part of that way is the search for the page. To see it without: set huge pages aside
+//! (`sysctl -w vm.nr_hugepages=600`) and let the allocator have them (`MIMALLOC_ALLOW_LARGE_OS_PAGES=1`).
 #![allow(clippy::print_stdout, reason = "a benchmark speaks to people")]
 
 mod memory;
@@ -24,6 +27,10 @@ mod world;
 
 use queue::{Bench, Costs, Queues};
 use uncontended::Names;
+
+/// The one of the program, which can be told to take huge pages: `MIMALLOC_ALLOW_LARGE_OS_PAGES=1`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Commands that are at hand at the same time, where they are several: a store under load has more.
 const BATCH: usize = 16;
@@ -40,6 +47,7 @@ fn main() {
     };
     // First, while nothing was freed yet: what is freed is not always given back.
     let waiter = queue::bytes_per_waiter(most);
+    let pages = if queue::huge_bytes() > 0 { "huge" } else { "small" };
 
     println!("{:<44} {:>14} {:>8}", format!("{most} held, or none"), "decisions/s", "ns each");
     for (label, live, claimed) in [
@@ -56,7 +64,7 @@ fn main() {
         print_queues(most, rounds / batch, batch);
     }
     println!();
-    println!("{:<44} {:>8} bytes", "memory per waiter", waiter);
+    println!("{:<44} {:>8} bytes, in {pages} pages", "memory per waiter", waiter);
 }
 
 /// The table of decisions that are at hand so many at a time.

@@ -178,11 +178,16 @@ fn median_ns(mut times: Vec<Duration>) -> u128 {
 
 /// What the process has in memory, where the system tells.
 fn resident_bytes() -> usize {
-    const PAGE: usize = 4096;
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    statm
-        .split(' ')
-        .nth(1)
-        .and_then(|pages| pages.parse().ok())
-        .map_or(0, |pages: usize| pages * PAGE)
+    status_kb("VmRSS:") * 1024 + huge_bytes()
+}
+
+/// The part of it that is in huge pages.
+pub(crate) fn huge_bytes() -> usize {
+    status_kb("HugetlbPages:") * 1024
+}
+
+fn status_kb(field: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let value = status.lines().find_map(|line| line.strip_prefix(field));
+    value.and_then(|value| value.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
 }
