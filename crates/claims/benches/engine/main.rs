@@ -17,7 +17,8 @@
 //! changes with the minutes.
 //!
 //! A part of that way is the search for the page. To see it without: set huge pages aside
-//! (`sysctl -w vm.nr_hugepages=600`) and let the allocator have them (`MIMALLOC_ALLOW_LARGE_OS_PAGES=1`).
+//! (`sysctl -w vm.nr_hugepages=600`) and let the allocator have them (`MIMALLOC_ALLOW_LARGE_OS_PAGES=1`). The
+//! last line says which were used: some kernels give huge ones to everybody.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks to people")]
 
 mod memory;
@@ -46,8 +47,8 @@ fn main() {
         (true, false) => (1_000_000, 40_000),
     };
     // First, while nothing was freed yet: what is freed is not always given back.
-    let waiter = queue::bytes_per_waiter(most);
-    let pages = if queue::huge_bytes() > 0 { "huge" } else { "small" };
+    let (waiter, is_huge) = queue::bytes_per_waiter(most);
+    let pages = if is_huge { "huge" } else { "small" };
 
     println!("{:<44} {:>14} {:>8}", format!("{most} held, or none"), "decisions/s", "ns each");
     for (label, live, claimed) in [

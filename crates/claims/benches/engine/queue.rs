@@ -140,8 +140,8 @@ impl Bench {
     }
 }
 
-/// What one more waiter adds to a process.
-pub(crate) fn bytes_per_waiter(length: usize) -> usize {
+/// What one more waiter adds to a process, and whether it is in huge pages.
+pub(crate) fn bytes_per_waiter(length: usize) -> (usize, bool) {
     let mut world = World::new();
     let names = names(1);
     let before = resident_bytes();
@@ -149,7 +149,7 @@ pub(crate) fn bytes_per_waiter(length: usize) -> usize {
         world.register(&names[0]);
         world.tidy();
     }
-    (resident_bytes() - before) / length
+    ((resident_bytes() - before) / length, has_huge_pages())
 }
 
 fn fill(queues: Queues) -> (World, Vec<Queue>) {
@@ -176,18 +176,19 @@ fn median_ns(mut times: Vec<Duration>) -> u128 {
     times[times.len() / 2].as_nanos()
 }
 
-/// What the process has in memory, where the system tells.
+/// What the process has in memory, where the system tells. Pages that were set aside count apart.
 fn resident_bytes() -> usize {
-    status_kb("VmRSS:") * 1024 + huge_bytes()
+    (kilobytes("status", "VmRSS:") + kilobytes("status", "HugetlbPages:")) * 1024
 }
 
-/// The part of it that is in huge pages.
-pub(crate) fn huge_bytes() -> usize {
-    status_kb("HugetlbPages:") * 1024
+/// Whether any of it is in huge pages: set aside before, or made by the kernel.
+fn has_huge_pages() -> bool {
+    kilobytes("status", "HugetlbPages:") + kilobytes("smaps_rollup", "AnonHugePages:") > 0
 }
 
-fn status_kb(field: &str) -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix(field));
+/// A figure that the system tells of this process.
+fn kilobytes(file: &str, field: &str) -> usize {
+    let told = std::fs::read_to_string(format!("/proc/self/{file}")).unwrap_or_default();
+    let value = told.lines().find_map(|line| line.strip_prefix(field));
     value.and_then(|value| value.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
 }
