@@ -15,7 +15,7 @@ impl Drop for Server {
     }
 }
 
-/// What `.ci/install` put there.
+/// What `.ci/peers` put there.
 fn python() -> Option<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
@@ -27,7 +27,7 @@ fn python() -> Option<PathBuf> {
 fn python_icat_reads_the_service_status_and_understands_refusals() {
     let Some(python) = python() else {
         // Past the test harness, which shows nothing of a test that passes.
-        let _ = writeln!(std::io::stderr(), "NOT TESTED: no python-icat; run .ci/install");
+        let _ = writeln!(std::io::stderr(), "NOT TESTED: no python-icat; run `make tools`");
         return;
     };
     let directory = tempfile::tempdir().unwrap();

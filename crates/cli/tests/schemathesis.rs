@@ -16,7 +16,7 @@ impl Drop for Server {
     }
 }
 
-/// What `.ci/install` put there.
+/// What `.ci/peers` put there.
 fn schemathesis() -> Option<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
@@ -28,7 +28,7 @@ fn schemathesis() -> Option<PathBuf> {
 fn every_answer_is_one_that_the_document_promises() {
     let Some(schemathesis) = schemathesis() else {
         // Past the test harness, which shows nothing of a test that passes.
-        let _ = writeln!(std::io::stderr(), "NOT TESTED: no schemathesis; run .ci/install");
+        let _ = writeln!(std::io::stderr(), "NOT TESTED: no schemathesis; run `make tools`");
         return;
     };
     let directory = tempfile::tempdir().unwrap();

@@ -31,7 +31,7 @@ pub(crate) fn run(line: &str) -> anyhow::Result<()> {
     let mut words = line.split(' ');
     let program = words.next().unwrap_or_default();
     let done = Command::new(program).args(words).stdin(Stdio::null()).output();
-    let done = done.with_context(|| format!("{program} is not there: .ci/install installs it"))?;
+    let done = done.with_context(|| format!("{program} is not there: `make tools` installs it"))?;
     ensure!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr).trim());
     Ok(())
 }

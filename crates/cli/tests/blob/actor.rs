@@ -121,7 +121,7 @@ pub(crate) fn now_us() -> u64 {
     time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1_000
 }
 
-/// Where `.ci/install` puts what the tests need.
+/// Where `.ci/peers` puts what the tests need.
 pub(crate) fn tools() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");

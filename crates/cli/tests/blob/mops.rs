@@ -1,6 +1,6 @@
 //! The original, from its own package, against ours on one directory.
 //!
-//! `.ci/install` makes a virtual environment with it; without that these tests say so and do nothing.
+//! `.ci/peers` makes a virtual environment with it; without that these tests say so and do nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! CloudShell's own client. `.ci/install` makes a virtual environment with it; without that these
+//! CloudShell's own client. `.ci/peers` makes a virtual environment with it; without that these
 //! tests say so and do nothing.
 
 use std::path::PathBuf;

@@ -152,5 +152,5 @@ pub(crate) fn with_clock(offset: &str, store: &str) -> Server {
 fn faketime() -> PathBuf {
     let places = std::fs::read_dir("/usr/lib").unwrap().map(|entry| entry.unwrap().path());
     let mut found = places.map(|place| place.join("faketime/libfaketimeMT.so.1"));
-    found.find(|path| path.exists()).expect("libfaketime is installed: .ci/install does it")
+    found.find(|path| path.exists()).expect("libfaketime is installed: `make tools` does it")
 }

@@ -20,7 +20,7 @@ impl Drop for Emulator {
     }
 }
 
-/// Where `.ci/install` puts what the tests need.
+/// Where `.ci/peers` puts what the tests need.
 fn tools() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");

@@ -122,7 +122,7 @@ async fn contender() {
 fn faketime() -> PathBuf {
     let places = std::fs::read_dir("/usr/lib").unwrap().map(|entry| entry.unwrap().path());
     let mut found = places.map(|place| place.join("faketime/libfaketimeMT.so.1"));
-    found.find(|path| path.exists()).expect("libfaketime is installed: .ci/install does it")
+    found.find(|path| path.exists()).expect("libfaketime is installed: `make tools` does it")
 }
 
 fn wall_clock() -> i64 {

@@ -202,7 +202,7 @@ fn done(command: &mut Command) -> anyhow::Result<()> {
 /// The programs of the newest version.
 fn postgres_programs() -> anyhow::Result<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql");
-    let versions = versions.context("PostgreSQL is not there: .ci/install installs it")?;
+    let versions = versions.context("PostgreSQL is not there: `make tools` installs it")?;
     let programs = versions.flatten().map(|version| version.path().join("bin"));
     programs.filter(|path| path.join("postgres").exists()).max().context("no PostgreSQL")
 }

@@ -59,7 +59,7 @@ impl Cluster {
             .env("ETCD_UNSUPPORTED_ARCH", std::env::consts::ARCH)
             .stdout(Stdio::null())
             .stderr(log);
-        Process::spawn(&mut etcd).context("etcd is not there: .ci/install installs it")
+        Process::spawn(&mut etcd).context("etcd is not there: `make tools` installs it")
     }
 
     /// Waits until a member says that it is healthy.

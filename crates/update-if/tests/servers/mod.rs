@@ -53,7 +53,7 @@ pub(crate) fn mysql() -> &'static Path {
         let cache = std::env::var("XDG_CACHE_HOME")
             .unwrap_or_else(|_| format!("{}/.cache", std::env::var("HOME").unwrap()));
         let package = format!("{cache}/tenure/mysql-5.6/package/server");
-        assert!(Path::new(&package).exists(), "no MySQL at {package}: run .ci/install");
+        assert!(Path::new(&package).exists(), "no MySQL at {package}: run `make tools`");
         let user = if is_root() { "--user=root" } else { "" };
         serve(&format!(
             "cp -r {package}/data/mysql $DIR/data && export LD_LIBRARY_PATH={package} && \
@@ -116,14 +116,15 @@ pub(crate) fn is_root() -> bool {
 
 pub(crate) fn first(paths: &[&'static str]) -> &'static str {
     let found = paths.iter().find(|path| Path::new(path).exists());
-    found.unwrap_or_else(|| panic!("none of {paths:?} is there: run .ci/install"))
+    found.unwrap_or_else(|| panic!("none of {paths:?} is there: run `make tools`"))
 }
 
 /// The directory of the newest version that has this program.
 pub(crate) fn newest(root: &str, program: &str) -> PathBuf {
-    let versions = std::fs::read_dir(root).unwrap_or_else(|_| panic!("no {root}: run .ci/install"));
+    let versions =
+        std::fs::read_dir(root).unwrap_or_else(|_| panic!("no {root}: run `make tools`"));
     let programs = versions.map(|version| version.unwrap().path().join(program));
     let newest = programs.filter(|path| path.exists()).max();
-    let newest = newest.unwrap_or_else(|| panic!("no {program} in {root}: run .ci/install"));
+    let newest = newest.unwrap_or_else(|| panic!("no {program} in {root}: run `make tools`"));
     newest.parent().unwrap().to_owned()
 }
