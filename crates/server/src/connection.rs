@@ -19,7 +19,7 @@ use crate::answer::Answer;
 use crate::faces::cloudshell::{Ending, Face, Line};
 use crate::patient::{Patient, Turns};
 use crate::server::Server;
-use crate::tls;
+use crate::tls::{self, Certificate};
 
 /// The largest head of a request.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -36,10 +36,21 @@ pub(crate) enum Door {
 pub(crate) async fn serve(server: Arc<Server>, door: Door, stream: TcpStream, peer: SocketAddr) {
     // Answers are small and waited for.
     let _ = stream.set_nodelay(true);
-    let Some(certificate) = &server.config.tls else {
-        return enter(&server, &door, stream, peer).await;
-    };
-    let handshake = tls::shake_hands(certificate, stream);
+    match &server.config.tls {
+        None => enter(&server, &door, stream, peer).await,
+        // What encryption needs is apart: whoever does without should not keep room for it.
+        Some(certificate) => Box::pin(encrypt(&server, certificate, &door, stream, peer)).await,
+    }
+}
+
+async fn encrypt(
+    server: &Arc<Server>,
+    certificate: &Certificate,
+    door: &Door,
+    stream: TcpStream,
+    peer: SocketAddr,
+) {
+    let handshake = Box::pin(tls::shake_hands(certificate, stream));
     let encrypted = tokio::select! {
         done = tokio::time::timeout(server.config.handshake_for, handshake) => match done {
             Ok(Ok(encrypted)) => encrypted,
@@ -48,7 +59,7 @@ pub(crate) async fn serve(server: Arc<Server>, door: Door, stream: TcpStream, pe
         },
         () = server.closing() => return,
     };
-    enter(&server, &door, encrypted, peer).await;
+    enter(server, door, encrypted, peer).await;
 }
 
 pub(crate) async fn enter<S>(server: &Arc<Server>, door: &Door, stream: S, peer: SocketAddr)
@@ -175,11 +186,28 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn wait_is_over_before_its_connection_is_closed() {
+    fn server() -> Arc<Server> {
         let store = Arc::new(registry::memory(Rules::default()));
         let address = (Ipv4Addr::LOCALHOST, 0).into();
-        let server = Arc::new(Server::new(store, Config::default(), address));
+        Arc::new(Server::new(store, Config::default(), address))
+    }
+
+    /// Ten thousand may wait at the same time. Encryption would need 4 kB more, a request about datasets 1 kB.
+    #[tokio::test]
+    async fn connection_that_waits_keeps_no_room_for_what_it_does_not_do() {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let peer = stream.peer_addr().unwrap();
+        let (server, request) = (server(), Request::new(crate::body::Body::empty()));
+        let answer = size_of_val(&server.handle_from(Some(peer), request));
+        let connection = size_of_val(&serve(server.clone(), Door::V1, stream, peer));
+        assert!(answer < 4 * 1024, "{answer} bytes");
+        assert!(connection < 2 * 1024, "{connection} bytes");
+    }
+
+    #[tokio::test]
+    async fn wait_is_over_before_its_connection_is_closed() {
+        let server = server();
         let order = Mutex::new(Vec::new());
         let (mut client, stream) = duplex(1024);
         let _farewell = Farewell("connection", &order);

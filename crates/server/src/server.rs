@@ -170,16 +170,21 @@ impl Server {
             media: Media::of(content_type),
         };
         let body = body::read(body, self.config.body_bytes_max, self.config.body_for);
+        // What takes more room than a claim is apart: nobody who waits for a turn should keep room for it.
         match (&head.method, route) {
             (&Method::POST, Route::Claims) => v1::register(&asked, &body.await?).await,
             (&Method::PATCH, Route::Claim(piece)) => v1::change(&asked, piece, &body.await?).await,
             (&Method::POST, Route::Renewals) => v1::renew_many(&asked, &body.await?).await,
-            (&Method::POST, Route::IdsLocks) => ids::lock(&asked, &body.await?).await,
+            (&Method::POST, Route::IdsLocks) => Box::pin(ids::lock(&asked, &body.await?)).await,
             (&Method::PATCH, Route::IdsLock(lock)) => ids::renew(&asked, lock, &body.await?).await,
             (&Method::DELETE, Route::IdsLock(lock)) => ids::release(&asked, lock).await,
-            (&Method::POST, Route::IdsOperations) => ids::request(&asked, &body.await?).await,
-            (&Method::POST, Route::IdsWork) => ids::work(&asked, &body.await?).await,
-            (&Method::PATCH, Route::IdsJob(lock)) => ids::finish(&asked, lock, &body.await?).await,
+            (&Method::POST, Route::IdsOperations) => {
+                Box::pin(ids::request(&asked, &body.await?)).await
+            }
+            (&Method::POST, Route::IdsWork) => Box::pin(ids::work(&asked, &body.await?)).await,
+            (&Method::PATCH, Route::IdsJob(lock)) => {
+                Box::pin(ids::finish(&asked, lock, &body.await?)).await
+            }
             (&Method::OPTIONS, _) => Ok(options(route.allow())),
             (&Method::GET | &Method::HEAD, route) => {
                 let seen = self.look(&asked, route).await?;
