@@ -18,9 +18,9 @@ packages:
 peers:
 	@.ci/peers
 
-# One after the other: they share a build directory.
+# One after the other, for they share a build directory; so this one is told nothing of the jobs beside it.
 checked:
-	@$(MAKE) --no-print-directory --jobs=1 fmt lint fences compiled
+	@MAKEFLAGS= $(MAKE) --no-print-directory fmt lint fences compiled
 
 fmt:
 	$(CARGO) fmt --all --check
