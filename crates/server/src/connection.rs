@@ -50,7 +50,7 @@ async fn encrypt(
     stream: TcpStream,
     peer: SocketAddr,
 ) {
-    let handshake = Box::pin(tls::shake_hands(certificate, stream));
+    let handshake = tls::shake_hands(certificate, stream);
     let encrypted = tokio::select! {
         done = tokio::time::timeout(server.config.handshake_for, handshake) => match done {
             Ok(Ok(encrypted)) => encrypted,
