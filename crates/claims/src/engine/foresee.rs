@@ -74,7 +74,7 @@ fn foresee_few(state: &State, subjects: &[Option<Subject>; FORESEEN]) {
 }
 
 /// The same for a single command. Nothing is waited for: the claim, which may be far away, and its place in
-/// line come while other things are done (`State::guess_place`). For many at once that is the slower way: they
+/// line come while other things are done (`outlook`). For many at once that is the slower way: they
 /// are asked for one after the other then, where reading asks for all of them together.
 fn foresee_one(state: &State, subject: &Subject) {
     if let Subject::Claim(id) = subject

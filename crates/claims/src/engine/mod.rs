@@ -14,9 +14,12 @@
 mod apply;
 mod decide;
 mod execute;
+mod fit;
 mod follow;
 mod foresee;
+mod outlook;
 mod part;
+mod run;
 mod settle;
 
 pub use self::apply::apply;

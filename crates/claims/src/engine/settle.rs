@@ -8,7 +8,8 @@
 //! An overdue holder ends only here, when it stands in the way of somebody whose turn it is, or
 //! when it has lingered too long.
 
-use crate::claim::{Claim, Ending, Phase, Turn, Waiting};
+use super::fit::{Fit, Room, fits, is_kept, waiting};
+use crate::claim::{Claim, Ending, Turn, Waiting};
 use crate::event::Event;
 use crate::identity::ClaimId;
 use crate::planted::Bug;
@@ -24,15 +25,17 @@ pub fn settle(
     now: Timestamp,
     asking: Option<ClaimId>,
 ) -> Option<Event> {
-    settle_slot(state, *state.index.names.get(name)?, now, asking)
+    settle_slot(state, *state.index.names.get(name)?, now, asking, &mut None)
 }
 
-/// As [`settle`], for a resource that has been looked up already.
+/// As [`settle`], for a resource that has been looked up already. If nothing is to be done because somebody
+/// `has_to_wait`, nobody looked further than that.
 pub(super) fn settle_slot(
     state: &State,
     here: Slot,
     now: Timestamp,
     asking: Option<ClaimId>,
+    has_to_wait: &mut Option<ClaimId>,
 ) -> Option<Event> {
     let resource = &state.index[here];
     if let Some(claim) = lingered(state, resource, now) {
@@ -52,7 +55,9 @@ pub(super) fn settle_slot(
             Fit::OverdueInTheWay(holder) if asking != Some(holder) => return Some(expired(holder)),
             Fit::TurnIsOver(ahead) => return Some(Event::PassedOver { claim: ahead }),
             Fit::No if state.rules.planted.is(Bug::Barging) => continue,
-            Fit::No | Fit::OverdueInTheWay(_) => return called_too_early(resource, id),
+            Fit::No | Fit::OverdueInTheWay(_) => {
+                return called_too_early(resource, id, has_to_wait);
+            }
         }
         if there || state.rules.planted.is(Bug::GhostGrant) {
             return Some(activated(state, claim, now));
@@ -66,7 +71,7 @@ pub(super) fn settle_slot(
             // this walk, and is the same whichever of its resources is settled first. Of those who
             // are called, the ones behind it have to wait for it.
             Turn::InLine | Turn::PassedOver if !may_be_called(state, claim) => {
-                return called_too_early(resource, id);
+                return called_too_early(resource, id, has_to_wait);
             }
             Turn::InLine | Turn::PassedOver => {
                 let until = now + turn_kept_for(state, claim, waiting);
@@ -88,11 +93,6 @@ fn turn_kept_for(state: &State, claim: &Claim, waiting: &Waiting) -> Span {
     claim.ttl.span().max(waiting.gap.half_again()).min(state.rules.turn_max)
 }
 
-/// Whether a turn that is kept until then is kept now.
-fn is_kept(state: &State, until: Timestamp, now: Timestamp) -> bool {
-    now < until || state.rules.planted.is(Bug::TurnKeptForEver)
-}
-
 /// A holder that is overdue for so long that even nobody's wish does not keep it (rule 5).
 fn lingered(state: &State, resource: &Resource, now: Timestamp) -> Option<ClaimId> {
     let since_start = Span::from_micros(now.as_micros());
@@ -107,111 +107,16 @@ fn lapsed(state: &State, claim: &Claim, waiting: &Waiting, now: Timestamp) -> bo
     waiting.seen_at + state.rules.waiter_lapse <= now && !state.present.contains(&claim.id)
 }
 
-enum Fit {
-    Yes,
-    No,
-    OverdueInTheWay(ClaimId),
-    /// Somebody ahead of it, elsewhere, was called and did not come.
-    TurnIsOver(ClaimId),
-}
-
-/// Whether `claim` may hold all its resources now (rules 1, 2 and 7). `here` is the resource being
-/// settled, and what those who come before the claim leave of it. Every resource is looked at, so
-/// that the answer does not depend on the order in which they were named.
-fn fits(state: &State, claim: &Claim, here: (Slot, Room), now: Timestamp) -> Fit {
-    let mut fit = Fit::Yes;
-    let mut overdue = None;
-    for &slot in Slots::of(claim).as_slice() {
-        if slot != here.0 && state.rules.planted.is(Bug::FirstResourceOnly) {
-            continue;
-        }
-        let resource = &state.index[slot];
-        let room = match slot == here.0 {
-            true => Ok(here.1),
-            false => room_before(state, resource, claim.id, now),
-        };
-        match room {
-            Ok(room) if room.admits(claim.limit) => {}
-            Ok(room)
-                if state.rules.planted.is(Bug::LimitOffByOne)
-                    && room.limit != Limit::EXCLUSIVE
-                    && room.without_one().admits(claim.limit) => {}
-            Ok(_) => {
-                fit = Fit::No;
-                let first = resource.holders.overdue(now);
-                overdue = [overdue, first].into_iter().flatten().min();
-            }
-            Err(Fit::TurnIsOver(ahead)) => return Fit::TurnIsOver(ahead),
-            Err(_) => fit = Fit::No,
-        }
-    }
-    match overdue {
-        Some((_, holder)) if !state.rules.planted.is(Bug::OverdueForEver) => {
-            Fit::OverdueInTheWay(holder)
-        }
-        _ => fit,
-    }
-}
-
-/// What is left of a resource for `claim` by those in front of it, unless one of them has not been
-/// called yet, or did not come.
-fn room_before(
-    state: &State,
-    resource: &Resource,
-    claim: ClaimId,
-    now: Timestamp,
-) -> Result<Room, Fit> {
-    let mut room = Room::beside(resource);
-    for id in resource.waiting().take_while(|&id| id < claim) {
-        let ahead = state.known(id);
-        match waiting(ahead).turn {
-            Turn::Called { until } if is_kept(state, until, now) => room = room.with(ahead.limit),
-            Turn::Called { .. } => return Err(Fit::TurnIsOver(id)),
-            Turn::InLine | Turn::PassedOver => return Err(Fit::No),
-        }
-    }
-    Ok(room)
-}
-
 /// When somebody with an older claim came back and took the room, those called in its absence are
 /// only in line again: their turn must not run out while it is not theirs.
-fn called_too_early(resource: &Resource, blocked: ClaimId) -> Option<Event> {
-    let last = resource.last_called().filter(|&last| last >= blocked)?;
-    Some(Event::CalledOff { claim: last })
-}
-
-/// What is left of a resource beside some holders, real or called.
-#[derive(Clone, Copy)]
-struct Room {
-    taken: usize,
-    limit: Limit,
-}
-
-impl Room {
-    fn beside(resource: &Resource) -> Self {
-        Self { taken: resource.holders.len(), limit: resource.holders.limit() }
-    }
-
-    fn with(self, limit: Limit) -> Self {
-        Self { taken: self.taken + 1, limit: self.limit.min(limit) }
-    }
-
-    /// Rule 1: a set of holders is legal if its size is at most the smallest limit among them.
-    fn admits(self, limit: Limit) -> bool {
-        self.limit.min(limit).allows(self.taken + 1)
-    }
-
-    /// For [`Bug::LimitOffByOne`].
-    fn without_one(self) -> Self {
-        Self { taken: self.taken.saturating_sub(1), ..self }
-    }
-}
-
-fn waiting(claim: &Claim) -> &Waiting {
-    match &claim.phase {
-        Phase::Waiting(waiting) => waiting,
-        Phase::Active(_) | Phase::Ended(_) => unreachable!("only waiters stand in a queue"),
-    }
+fn called_too_early(
+    resource: &Resource,
+    blocked: ClaimId,
+    has_to_wait: &mut Option<ClaimId>,
+) -> Option<Event> {
+    let last = resource.last_called().filter(|&last| last >= blocked);
+    *has_to_wait = Some(blocked);
+    last.map(|claim| Event::CalledOff { claim })
 }
 
 fn activated(state: &State, claim: &Claim, now: Timestamp) -> Event {

@@ -36,9 +36,6 @@ pub(crate) struct Index {
     pub(crate) ended: BTreeSet<(Timestamp, ClaimId)>,
     pub(crate) tally: Tally,
     pub(crate) agenda: Agenda,
-    /// How often anybody came to a line or went from one, or became or stopped being a holder: what was
-    /// counted holds as long as this does.
-    pub(crate) moves: u64,
 }
 
 /// How many claims are in which part of their life.
@@ -82,7 +79,7 @@ pub(crate) struct Lines {
 }
 
 impl PartialEq for Index {
-    /// The agenda does not count: it may be early in more than one way. Nor do moves: they are of the way here.
+    /// The agenda does not count: it may be early in more than one way.
     fn eq(&self, other: &Self) -> bool {
         // Slots are numbered by chance; what they stand for counts.
         fn resources(index: &Index) -> impl Iterator<Item = (&Name, &Resource)> {
@@ -154,7 +151,6 @@ impl Index {
 
     /// Gives a claim its places in lines or its holdings.
     pub(crate) fn place(&mut self, claim: &Claim) {
-        self.moves += 1;
         let slots = Slots::of(claim);
         match &claim.phase {
             Phase::Waiting(waiting) => {
@@ -184,7 +180,6 @@ impl Index {
     /// Takes a live claim's places and holdings away. What is empty by then stays, for the claim may
     /// be placed again at once: see [`Index::tidy`].
     pub(crate) fn displace(&mut self, claim: &Claim) {
-        self.moves += 1;
         let slots = Slots::of(claim);
         match &claim.phase {
             Phase::Waiting(waiting) => {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Resource, Slots, State};
+use super::{Resource, Slot, Slots, State};
 use crate::claim::{Claim, Phase};
 use crate::identity::ClaimId;
 use crate::time::Timestamp;
@@ -30,14 +30,6 @@ pub struct Place {
     pub holders: Vec<ClaimId>,
 }
 
-/// A place that was found before the claim itself was looked at.
-#[derive(Debug)]
-pub(crate) struct Guess {
-    place: Place,
-    /// Of the index, when it was found.
-    moves: u64,
-}
-
 impl State {
     /// Where a claim stands at the moment `now`.
     pub fn standing(&self, id: ClaimId, now: Timestamp) -> Option<Standing> {
@@ -45,29 +37,15 @@ impl State {
         Some(Standing { claim: claim.clone(), place: self.place(claim), now })
     }
 
-    /// The place of a claim that waits where the last decision was made, unless it waits elsewhere, too. Where
-    /// a queue is long that is likely, so its place is found while the claim is on its way from far memory.
-    pub(crate) fn guess_place(&self, claim: ClaimId) -> Option<Guess> {
-        let resource = self.index.at(self.recent)?;
-        if !resource.is_long() || !resource.has_in_line(claim) || !self.hidden.is_empty() {
-            return None;
-        }
+    /// The place of a claim that waits there and nowhere else, with nobody hidden from here.
+    pub(crate) fn place_at(&self, here: Slot, claim: ClaimId) -> Place {
+        let resource = &self.index[here];
         let position = resource.before(claim) + 1;
-        let place = Place { position, holders: named(core::iter::once(resource)) };
-        Some(Guess { place, moves: self.index.moves })
-    }
-
-    /// Its place: from the guess, if the claim waits nowhere else and nobody has moved since.
-    pub(crate) fn place_by(&self, guess: Option<Guess>, claim: &Claim) -> Option<Place> {
-        let waits_once = || matches!(Slots::of(claim), Slots::One(_));
-        match guess {
-            Some(guess) if guess.moves == self.index.moves && waits_once() => Some(guess.place),
-            _ => self.place(claim),
-        }
+        Place { position, holders: named(core::iter::once(resource)) }
     }
 
     /// Its place in the queue, while it waits.
-    fn place(&self, claim: &Claim) -> Option<Place> {
+    pub(crate) fn place(&self, claim: &Claim) -> Option<Place> {
         if !matches!(claim.phase, Phase::Waiting(_)) {
             return None;
         }
