@@ -12,7 +12,7 @@ use core::hint::black_box;
 use super::decide::Subject;
 use crate::claim::Claim;
 use crate::command::Command;
-use crate::state::{Slot, Slots, State};
+use crate::state::{Slots, State};
 
 /// So many claims are near, whichever was asked for last: they take a megabyte.
 const NEAR: usize = 8 * 1024;
@@ -63,11 +63,15 @@ fn foresee_few(state: &State, subjects: &[Option<Subject>; FORESEEN]) {
     for claim in claims() {
         read ^= touch(claim);
     }
-    // What the last decision was about is near.
-    let is_far = |slot: &&Slot| **slot != state.recent;
     for claim in claims() {
-        for &slot in Slots::of(claim).as_slice().iter().filter(is_far) {
-            read ^= state.index[slot].touch(claim.id);
+        for &slot in Slots::of(claim).as_slice() {
+            let resource = &state.index[slot];
+            // What the last decision was about is near, but for the places in its line: those need not be
+            // waited for here, because their pages are few and found at once.
+            match slot == state.recent {
+                true => resource.fetch(claim.id),
+                false => read ^= resource.touch(claim.id),
+            }
         }
     }
     black_box(read);
