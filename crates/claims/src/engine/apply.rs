@@ -27,31 +27,24 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
             let activation = Activation { fence: *fence, since: stamp };
             state.change(*claim, stamp.at, |claim| {
                 let ttl = claim.ttl;
-                claim.phase =
-                    Phase::Active(Active { activation, ttl, deadline: *deadline, graced: false });
+                Phase::Active(Active { activation, ttl, deadline: *deadline, graced: false })
             });
         }
         Event::Seen { claim, gap } => {
             let lost = state.rules.planted.is(Bug::LostQueueEntry);
             change_waiting(state, *claim, stamp.at, |waiting| {
-                waiting.seen_at = stamp.at;
-                waiting.gap = *gap;
-                if waiting.turn == Turn::PassedOver && !lost {
-                    waiting.turn = Turn::InLine;
-                }
+                let turn = match waiting.turn {
+                    Turn::PassedOver if !lost => Turn::InLine,
+                    turn @ (Turn::InLine | Turn::Called { .. } | Turn::PassedOver) => turn,
+                };
+                Waiting { seen_at: stamp.at, gap: *gap, turn }
             });
         }
         Event::Called { claim, until } => {
-            change_waiting(state, *claim, stamp.at, |waiting| {
-                waiting.turn = Turn::Called { until: *until }
-            });
+            change_turn(state, *claim, stamp.at, Turn::Called { until: *until });
         }
-        Event::CalledOff { claim } => {
-            change_waiting(state, *claim, stamp.at, |waiting| waiting.turn = Turn::InLine);
-        }
-        Event::PassedOver { claim } => {
-            change_waiting(state, *claim, stamp.at, |waiting| waiting.turn = Turn::PassedOver);
-        }
+        Event::CalledOff { claim } => change_turn(state, *claim, stamp.at, Turn::InLine),
+        Event::PassedOver { claim } => change_turn(state, *claim, stamp.at, Turn::PassedOver),
         Event::Renewed { claim, ttl, deadline } => {
             renewed(state, *claim, stamp.at, (*ttl, *deadline))
         }
@@ -60,7 +53,7 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
             let ending = *ending;
             state.change(*claim, stamp.at, |claim| {
                 let activation = claim.activation();
-                claim.phase = Phase::Ended(Box::new(Ended { ending, at: stamp, activation }));
+                Phase::Ended(Box::new(Ended { ending, at: stamp, activation }))
             });
         }
         Event::Appointed { claim, keeper } => state.add_keeper(*claim, *keeper),
@@ -78,10 +71,10 @@ fn renewed(state: &mut State, claim: ClaimId, now: Timestamp, lease: (Ttl, Times
     if state.rules.planted.is(Bug::RenewalNotRecorded) {
         return;
     }
-    state.change(claim, now, |claim| match &mut claim.phase {
+    state.change(claim, now, |claim| match &claim.phase {
         Phase::Active(active) => {
-            (active.ttl, active.deadline) = lease;
-            active.graced = false;
+            let (activation, (ttl, deadline)) = (active.activation, lease);
+            Phase::Active(Active { activation, ttl, deadline, graced: false })
         }
         Phase::Waiting(_) | Phase::Ended(_) => unreachable!("only a lease can be renewed"),
     });
@@ -110,14 +103,18 @@ fn resumed(state: &mut State, now: Timestamp) {
     state.present.clear();
 }
 
+fn change_turn(state: &mut State, id: ClaimId, now: Timestamp, turn: Turn) {
+    change_waiting(state, id, now, |waiting| Waiting { turn, ..waiting.clone() });
+}
+
 fn change_waiting(
     state: &mut State,
     id: ClaimId,
     now: Timestamp,
-    change: impl FnOnce(&mut Waiting),
+    next: impl FnOnce(&Waiting) -> Waiting,
 ) {
-    state.change(id, now, |claim| match &mut claim.phase {
-        Phase::Waiting(waiting) => change(waiting),
+    state.change(id, now, |claim| match &claim.phase {
+        Phase::Waiting(waiting) => Phase::Waiting(next(waiting)),
         Phase::Active(_) | Phase::Ended(_) => unreachable!("only a waiter has a turn"),
     });
 }

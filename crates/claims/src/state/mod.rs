@@ -238,14 +238,17 @@ impl State {
         self.keys.insert(&key, id);
     }
 
-    /// Changes a live claim at the moment `now`, and what follows from it.
-    pub(crate) fn change(&mut self, id: ClaimId, now: Timestamp, change: impl FnOnce(&mut Claim)) {
+    /// Brings a live claim into its next phase at the moment `now`, and changes what follows from it.
+    pub(crate) fn change(
+        &mut self,
+        id: ClaimId,
+        now: Timestamp,
+        next: impl FnOnce(&Claim) -> Phase,
+    ) {
         let claim = self.claims.get_mut(id).expect("events name claims that exist");
         Self::keep_for_cut(&mut self.cut, claim);
         let due_before = due(claim, &self.rules);
-        let before = claim.phase.clone();
-        change(claim);
-        let after = core::mem::replace(&mut claim.phase, before);
+        let after = next(claim);
         if after.is_at_the_place_of(&claim.phase) {
             claim.phase = after;
         } else {
