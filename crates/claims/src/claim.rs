@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::identity::{ClaimId, Fence, KeyHash};
 use crate::state::Seat;
 use crate::terms::{Data, Limit, Resources, Ttl};
-use crate::time::{Span, Stamp, Timestamp};
+use crate::time::{Stamp, Timestamp};
 
 /// The status of a claim, in the order of its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,9 +103,8 @@ pub struct Registration {
     pub data: Option<Data>,
 }
 
-/// A claim as the store knows it.
+/// A claim as the store knows it. It is written down as a [`Record`](crate::Record).
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Claim {
     /// Its number, and its place in every queue it stands in.
     pub id: ClaimId,
@@ -124,7 +123,6 @@ pub struct Claim {
     /// Seldom there, so kept apart: a million held claims must stay small.
     pub(crate) extras: Option<Box<Extras>>,
     /// Where its resources are, while it is live and in a state. Not a part of what it is.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) seat: Seat,
 }
 
@@ -138,36 +136,13 @@ pub(crate) struct Extras {
 
 /// The life of a claim, with what is known in each part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Phase {
     /// In the queue of each of its resources.
-    Waiting(Waiting),
+    Waiting(Turn),
     /// Holding each of its resources.
     Active(Active),
     /// Over; kept for its history, apart: what is live should be small.
     Ended(Box<Ended>),
-}
-
-impl Phase {
-    /// Whether a claim stands where it stood: a waiter that only asked again.
-    pub(crate) fn is_at_the_place_of(&self, before: &Self) -> bool {
-        match (self, before) {
-            (Self::Waiting(is), Self::Waiting(was)) => is.turn == was.turn,
-            _ => false,
-        }
-    }
-}
-
-/// What is known of a waiter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Waiting {
-    /// When its claimant last asked.
-    pub seen_at: Timestamp,
-    /// How long it let pass between its last two questions.
-    pub gap: Span,
-    /// Where it stands: rule 6.
-    pub turn: Turn,
 }
 
 /// Whose turn it is: rule 6.
@@ -226,8 +201,7 @@ impl Claim {
     /// A claim that has just joined its queues.
     pub(crate) fn registered(id: ClaimId, registration: Registration, created: Stamp) -> Self {
         let Registration { key, resources, limit, ttl, data } = registration;
-        let phase =
-            Phase::Waiting(Waiting { seen_at: created.at, gap: Span::ZERO, turn: Turn::InLine });
+        let phase = Phase::Waiting(Turn::InLine);
         let extras = data.map(|data| Box::new(Extras { data: Some(data), keepers: Vec::new() }));
         let seat = Seat::NONE;
         Self { id, key, resources, limit, ttl, created, phase, extras, seat }

@@ -69,7 +69,7 @@ impl core::fmt::Display for Fence {
 
 /// The hash of a key, made by the shell from at least 128 random bits. The key itself never comes
 /// in here, so it can never get out.
-#[derive(Clone, Copy, Eq)]
+#[derive(Clone, Copy, Default, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KeyHash(pub [u8; 16]);
 

@@ -20,6 +20,7 @@ mod time;
 mod command;
 mod event;
 mod permission;
+mod record;
 mod refusal;
 mod rules;
 
@@ -36,12 +37,13 @@ pub mod planted;
 pub mod wire;
 
 pub use self::claim::{
-    Activation, Active, Claim, Ended, Ending, Phase, Registration, Status, Turn, Waiting,
+    Activation, Active, Claim, Ended, Ending, Phase, Registration, Status, Turn,
 };
 pub use self::command::{Command, Farewell, Owner};
 pub use self::event::Event;
 pub use self::identity::{ClaimId, Epoch, Fence, KeyHash};
 pub use self::permission::{BadGrant, Grant, Grants, Verb};
+pub use self::record::{Record, Seen};
 pub use self::refusal::Refusal;
 pub use self::rules::Rules;
 pub use self::state::{Counters, Place, Standing, State, Tally};

@@ -16,6 +16,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use crate::claim::{Claim, Phase, Turn};
 use crate::event::Event;
 use crate::identity::{ClaimId, Fence, NUMBERS_MAX};
+use crate::record::Record;
 use crate::time::{Span, Stamp, Timestamp, WallTime};
 
 /// A mark drawn at random whenever something is written down.
@@ -29,7 +30,7 @@ pub struct Beat(pub u64);
 pub struct Written {
     /// Its moments are counted from the beats below. Those that only people look at are left out:
     /// they have the time of day.
-    claim: Claim,
+    claim: Record,
     /// When its lease began to run, or its turn, or its being over.
     runs: Beat,
     /// When its claimant was last seen waiting.
@@ -77,13 +78,13 @@ impl Beginnings {
 impl Written {
     /// The claim as it is at `now`, after what began; whatever else was written before goes on.
     pub fn new(
-        claim: &Claim,
+        record: Record<&Claim>,
         now: Timestamp,
         beat: Beat,
         beginnings: &Beginnings,
         before: Option<&Self>,
     ) -> Self {
-        let begins = beginnings.0.get(&claim.id);
+        let begins = beginnings.0.get(&record.claim.id);
         if let (None, Some(before)) = (begins, before) {
             return before.clone();
         }
@@ -91,18 +92,19 @@ impl Written {
         let goes_on = before.filter(|_| !begins.runs);
         let seen = before.filter(|_| !begins.seen).map_or(beat, |before| before.seen);
         let runs = goes_on.map_or(beat, |before| before.runs);
-        let mut written = Self { claim: claim.clone(), runs, seen };
-        written.leave_moments_out(now, goes_on.map(|before| &before.claim.phase));
+        let mut written = Self { claim: record.cloned(), runs, seen };
+        written.leave_moments_out(now, goes_on.map(|before| &before.claim().phase));
         written
     }
 
     fn leave_moments_out(&mut self, now: Timestamp, goes_on: Option<&Phase>) {
-        self.claim.created.at = Timestamp::ZERO;
-        match &mut self.claim.phase {
-            Phase::Waiting(waiting) => {
-                waiting.seen_at = Timestamp::ZERO;
-                waiting.turn = match (waiting.turn, goes_on) {
-                    (Turn::Called { .. }, Some(Phase::Waiting(was))) => was.turn,
+        self.claim.seen.at = Timestamp::ZERO;
+        let claim = &mut self.claim.claim;
+        claim.created.at = Timestamp::ZERO;
+        match &mut claim.phase {
+            Phase::Waiting(turn) => {
+                *turn = match (*turn, goes_on) {
+                    (Turn::Called { .. }, Some(Phase::Waiting(was))) => *was,
                     (Turn::Called { until }, _) => Turn::Called { until: span(until, now) },
                     (turn @ (Turn::InLine | Turn::PassedOver), _) => turn,
                 };
@@ -125,12 +127,12 @@ impl Written {
 
     /// The claim. Its moments mean nothing before they are [read](Sightings::read).
     pub fn claim(&self) -> &Claim {
-        &self.claim
+        &self.claim.claim
     }
 
     /// Whether it holds or waits.
     pub fn is_live(&self) -> bool {
-        !matches!(self.claim.phase, Phase::Ended(_))
+        !matches!(self.claim().phase, Phase::Ended(_))
     }
 }
 
@@ -140,7 +142,7 @@ impl Written {
 pub fn can_be(claims: &[Written], next_claim: ClaimId, next_fence: Fence) -> bool {
     let (mut ids, mut keys) = (BTreeSet::new(), BTreeSet::new());
     next_claim.0.max(next_fence.0) <= NUMBERS_MAX
-        && claims.iter().map(|written| &written.claim).all(|claim| {
+        && claims.iter().map(Written::claim).all(|claim| {
             claim.id < next_claim
                 && claim.activation().is_none_or(|activation| activation.fence < next_fence)
                 && ids.insert(claim.id)
@@ -179,28 +181,29 @@ impl Sightings {
     pub fn note<'a>(&mut self, there: impl IntoIterator<Item = &'a Written>, now: Timestamp) {
         let before = core::mem::take(&mut self.0);
         for written in there {
-            let was = before.get(&written.claim.id);
+            let was = before.get(&written.claim().id);
             let since = |is: Beat, was: Option<(Beat, Timestamp)>| match was {
                 Some((beat, since)) if beat == is => (is, since),
                 _ => (is, now),
             };
             let runs = since(written.runs, was.map(|was| was.runs));
             let seen = since(written.seen, was.map(|was| was.seen));
-            self.0.insert(written.claim.id, Sighting { runs, seen });
+            self.0.insert(written.claim().id, Sighting { runs, seen });
         }
     }
 
     /// A claim as it is on this observer's timeline. What only people look at is placed by the time
     /// of day, which no rule asks for.
-    pub fn read(&self, written: &Written, now: Stamp) -> Claim {
+    pub fn read(&self, written: &Written, now: Stamp) -> Record {
         let (runs, seen) = self.since(written, now.at);
         let placed = |wall: WallTime| now.at - Span::from_millis(now.wall.0.saturating_sub(wall.0));
-        let mut claim = written.claim.clone();
+        let mut record = written.claim.clone();
+        let claim = &mut record.claim;
         claim.created.at = placed(claim.created.wall);
         match &mut claim.phase {
-            Phase::Waiting(waiting) => {
-                waiting.seen_at = seen;
-                if let Turn::Called { until } = &mut waiting.turn {
+            Phase::Waiting(turn) => {
+                record.seen.at = seen;
+                if let Turn::Called { until } = turn {
                     *until = after(runs, *until);
                 }
             }
@@ -216,7 +219,7 @@ impl Sightings {
                 }
             }
         }
-        claim
+        record
     }
 
     /// How long this observer has seen a claim as it is.
@@ -225,7 +228,7 @@ impl Sightings {
     }
 
     fn since(&self, written: &Written, now: Timestamp) -> (Timestamp, Timestamp) {
-        let sighting = self.0.get(&written.claim.id);
+        let sighting = self.0.get(&written.claim().id);
         let since = |is: Beat, was: Option<(Beat, Timestamp)>| match was {
             Some((beat, since)) if beat == is => since,
             _ => now,

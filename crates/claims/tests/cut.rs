@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "what cannot fail here fails the test if it does")]
 
 use claims::{
-    Claim, ClaimId, Command, Farewell, KeyHash, Limit, Name, Owner, Registration, Resources, Rules,
-    Span, Stamp, State, Timestamp, Ttl, WallTime, engine,
+    ClaimId, Command, Farewell, KeyHash, Limit, Name, Owner, Record, Registration, Resources,
+    Rules, Span, Stamp, State, Timestamp, Ttl, WallTime, engine,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -42,7 +42,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 struct Store {
     state: State,
     now: Timestamp,
-    read: Vec<Claim>,
+    read: Vec<Record>,
 }
 
 impl Store {
@@ -70,7 +70,7 @@ impl Store {
                 return;
             }
             Act::Read(count) => {
-                state.read_cut(count, |claim| self.read.push(claim.clone()));
+                state.read_cut(count, |record| self.read.push(record.cloned()));
                 return;
             }
         };
@@ -94,12 +94,12 @@ proptest! {
             store.take(act);
         }
         store.read.clear();
-        let then: Vec<Claim> = store.state.claims_after(None).cloned().collect();
+        let then: Vec<Record> = store.state.records_after(None).map(Record::cloned).collect();
         store.state.begin_cut();
         for act in &after {
             store.take(act);
         }
-        while store.state.read_cut(3, |claim| store.read.push(claim.clone())) {}
+        while store.state.read_cut(3, |record| store.read.push(record.cloned())) {}
         prop_assert_eq!(store.read, then);
         prop_assert!(!store.state.read_cut(1, |_| unreachable!("the cut is over")));
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use claims::engine::{Part, Shelf};
 use claims::{
-    Claim, ClaimId, Command, Counters, Event, Farewell, KeyHash, Limit, Name, Owner, Refusal,
+    ClaimId, Command, Counters, Event, Farewell, KeyHash, Limit, Name, Owner, Record, Refusal,
     Registration, Resources, Rules, Span, Stamp, Standing, State, Timestamp, Ttl, WallTime, engine,
 };
 use proptest::prelude::*;
@@ -22,6 +22,8 @@ enum Act {
     Register(Vec<&'static str>, Limit),
     /// One at a time, as a store that has nothing else to do is asked.
     Ask(u64),
+    /// Asks about somebody else's.
+    Pry(u64),
     Withdraw(u64),
     Release(u64),
     /// Its claimant is there from now on.
@@ -40,6 +42,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         3 => (names, limit).prop_map(|(names, limit)| Act::Register(names, limit)),
         8 => anybody().prop_map(Act::Ask),
+        1 => anybody().prop_map(Act::Pry),
         2 => anybody().prop_map(Act::Withdraw),
         2 => (1..12u64).prop_map(Act::Release),
         1 => anybody().prop_map(Act::Attend),
@@ -90,6 +93,10 @@ impl Store {
         match act {
             Act::Register(names, limit) => Some(self.registration(names, *limit)),
             Act::Ask(claim) => Some(Command::Activate(owner(*claim))),
+            Act::Pry(claim) => {
+                let claim = ClaimId(*claim);
+                Some(Command::Activate(Owner { claim, key: key(claim.0 + 1) }))
+            }
             Act::Withdraw(claim) => Some(Command::End(owner(*claim), Farewell::Withdraw)),
             Act::Release(claim) => Some(Command::End(owner(*claim), Farewell::Release)),
             Act::Leave(claim) => {
@@ -141,9 +148,9 @@ impl Store {
     /// The same claims, as a store has them that has just begun: it knows nothing of the last decision, so it
     /// looks for nothing in the queue that this was about.
     fn begun_anew(&self) -> Self {
-        let claims: Vec<Claim> = self.state.claims_after(None).cloned().collect();
+        let records = self.state.records_after(None).map(Record::cloned);
         let rules = self.state.rules().clone();
-        let mut state = State::restore(rules, self.state.counters(), claims);
+        let mut state = State::restore(rules, self.state.counters(), records);
         self.present.iter().for_each(|&id| state.attend(id));
         Self { state, now: self.now, present: self.present.clone() }
     }
@@ -230,6 +237,25 @@ fn thinking_ahead_changes_no_answer_no_event_and_no_state() {
         .unwrap();
 }
 
+#[test]
+fn snapshot_of_a_long_queue_tells_when_they_had_asked_before_it() {
+    let mut store = Store::crowded(64);
+    let records = |state: &State| state.records_after(None).map(Record::cloned).collect::<Vec<_>>();
+    let then = records(&store.state);
+    store.state.begin_cut();
+    let mut read = Vec::new();
+    for claim in (1..WAITERS).rev().step_by(7) {
+        store.now = store.now + Span::from_millis(1);
+        let asked =
+            store.execute(Command::Activate(Owner { claim: ClaimId(claim), key: key(claim) }));
+        assert_eq!(asked.is_ok(), claim == 1, "{claim}");
+        store.state.read_cut(3, |record| read.push(record.cloned()));
+    }
+    while store.state.read_cut(1_000, |record| read.push(record.cloned())) {}
+    assert!(read == then);
+    assert!(records(&store.state) != then);
+}
+
 /// Of a database only the head of a queue is loaded, and the others count.
 #[test]
 fn who_asks_in_a_part_of_a_long_queue_is_told_its_place_in_the_whole() {
@@ -238,14 +264,14 @@ fn who_asks_in_a_part_of_a_long_queue_is_told_its_place_in_the_whole() {
     for nth in 1..=LOADED as u64 {
         // Far apart, as the others would be between them.
         let counters = Counters { next_claim: ClaimId(nth * 1_000), ..store.state.counters() };
-        let claims: Vec<_> = store.state.claims_after(None).cloned().collect();
-        store.state = State::restore(Rules::default(), counters, claims);
+        let records: Vec<_> = store.state.records_after(None).map(Record::cloned).collect();
+        store.state = State::restore(Rules::default(), counters, records);
         store.register("long", Limit::EXCLUSIVE);
     }
     let asker = ClaimId(LOADED as u64 * 1_000);
     let part = Part {
         counters: store.state.counters(),
-        claims: store.state.claims_after(None).cloned().collect(),
+        claims: store.state.records_after(None).map(Record::cloned).collect(),
         resources: vec![Shelf {
             name: Name::new("long").unwrap(),
             waiting: 5_000,

@@ -45,7 +45,7 @@ impl Observer {
     ) -> (T, Vec<Event>) {
         self.look(record);
         let stamp = self.stamp();
-        let read: Vec<Claim> =
+        let read: Vec<claims::Record> =
             record.written.iter().map(|it| self.sightings.read(it, stamp)).collect();
         let counters = Counters {
             epoch: Epoch::default(),
@@ -59,9 +59,10 @@ impl Observer {
         let beat = Beat(record.swaps);
         let beginnings = Beginnings::of(&events);
         let before = |id| record.written.iter().find(|it| it.claim().id == id);
-        let claims = state.claims_after(None);
-        record.written =
-            claims.map(|it| Written::new(it, stamp.at, beat, &beginnings, before(it.id))).collect();
+        let written = state
+            .records_after(None)
+            .map(|it| Written::new(it, stamp.at, beat, &beginnings, before(it.claim.id)));
+        record.written = written.collect();
         record.next_claim = state.counters().next_claim.0 - 1;
         record.next_fence = state.counters().next_fence.0 - 1;
         self.look(record);

@@ -1,6 +1,6 @@
 //! Ways in for the fuzzer: what etcd, a bucket or a database would bring, without any.
 
-use claims::{Claim, Event};
+use claims::{Event, Record};
 
 pub use crate::desk::{Alone, Moment};
 use crate::error::StoreError;
@@ -12,7 +12,7 @@ pub fn record(bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
 }
 
 /// Reads the body of a claim in a database.
-pub fn row_of_claim(body: &[u8]) -> Result<Claim, String> {
+pub fn row_of_claim(body: &[u8]) -> Result<Record, String> {
     crate::sql::stored(body)
 }
 

@@ -2,13 +2,14 @@
 
 use alloc::boxed::Box;
 
-use crate::claim::{Activation, Active, Claim, Ended, Phase, Turn, Waiting};
+use crate::claim::{Activation, Active, Claim, Ended, Phase, Turn};
 use crate::event::Event;
 use crate::identity::{ClaimId, Fence};
 use crate::planted::Bug;
+use crate::record::{Record, Seen};
 use crate::state::State;
 use crate::terms::Ttl;
-use crate::time::{Stamp, Timestamp};
+use crate::time::{Span, Stamp, Timestamp};
 
 /// Makes `event`, which happened at `stamp`, part of the state.
 ///
@@ -19,7 +20,7 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
         Event::Registered { claim, registration } => {
             let claim = Claim::registered(*claim, (**registration).clone(), stamp);
             state.counters.next_claim = ClaimId(claim.id.0 + 1);
-            state.insert(claim);
+            state.insert(Record { claim, seen: Seen { at: stamp.at, gap: Span::ZERO } });
         }
         Event::Activated { claim, fence, deadline } => {
             state.counters.next_fence = state.counters.next_fence.max(Fence(fence.0 + 1));
@@ -31,14 +32,11 @@ pub fn apply(state: &mut State, event: &Event, stamp: Stamp) {
             });
         }
         Event::Seen { claim, gap } => {
+            let turn = state.see(*claim, Seen { at: stamp.at, gap: *gap });
             let lost = state.rules.planted.is(Bug::LostQueueEntry);
-            change_waiting(state, *claim, stamp.at, |waiting| {
-                let turn = match waiting.turn {
-                    Turn::PassedOver if !lost => Turn::InLine,
-                    turn @ (Turn::InLine | Turn::Called { .. } | Turn::PassedOver) => turn,
-                };
-                Waiting { seen_at: stamp.at, gap: *gap, turn }
-            });
+            if turn == Turn::PassedOver && !lost {
+                change_turn(state, *claim, stamp.at, Turn::InLine);
+            }
         }
         Event::Called { claim, until } => {
             change_turn(state, *claim, stamp.at, Turn::Called { until: *until });
@@ -84,11 +82,11 @@ fn renewed(state: &mut State, claim: ClaimId, now: Timestamp, lease: (Ttl, Times
 /// kept for one of them begins anew when it is called again.
 fn resumed(state: &mut State, now: Timestamp) {
     let planted = state.rules.planted;
-    state.change_live(|claim| match &mut claim.phase {
-        Phase::Waiting(waiting) => {
-            waiting.seen_at = now;
-            if matches!(waiting.turn, Turn::Called { .. }) {
-                waiting.turn = Turn::InLine;
+    state.change_live(|claim, seen| match &mut claim.phase {
+        Phase::Waiting(turn) => {
+            seen.at = now;
+            if matches!(turn, Turn::Called { .. }) {
+                *turn = Turn::InLine;
             }
         }
         Phase::Active(active) if planted.is(Bug::RestartRestoresFirstDeadline) => {
@@ -104,17 +102,8 @@ fn resumed(state: &mut State, now: Timestamp) {
 }
 
 fn change_turn(state: &mut State, id: ClaimId, now: Timestamp, turn: Turn) {
-    change_waiting(state, id, now, |waiting| Waiting { turn, ..waiting.clone() });
-}
-
-fn change_waiting(
-    state: &mut State,
-    id: ClaimId,
-    now: Timestamp,
-    next: impl FnOnce(&Waiting) -> Waiting,
-) {
     state.change(id, now, |claim| match &claim.phase {
-        Phase::Waiting(waiting) => Phase::Waiting(next(waiting)),
+        Phase::Waiting(_) => Phase::Waiting(turn),
         Phase::Active(_) | Phase::Ended(_) => unreachable!("only a waiter has a turn"),
     });
 }

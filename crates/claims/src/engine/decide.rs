@@ -10,10 +10,11 @@ use crate::command::{Command, Owner};
 use crate::event::Event;
 use crate::identity::{ClaimId, KeyHash};
 use crate::planted::Bug;
+use crate::record::Seen;
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::terms::Ttl;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// How many keepers a claim may have.
 const KEEPERS_MAX: usize = 8;
@@ -23,7 +24,7 @@ pub fn decide(state: &State, command: Command, now: Timestamp) -> Result<Option<
     match command {
         Command::Register(registration) => register(state, registration, now),
         Command::Activate(owner) => activate(state, owned(state, owner)?, now),
-        Command::Leave(owner) => Ok(seen_until(owned(state, owner)?)),
+        Command::Leave(owner) => Ok(seen_until(state, owned(state, owner)?)),
         Command::Renew(owner, ttl) => renew(kept(state, owner)?, ttl, now),
         Command::End(owner, farewell) => end(state, owned(state, owner)?, farewell.into()),
         Command::Appoint(owner, keeper) => appoint(owned(state, owner)?, keeper),
@@ -65,24 +66,25 @@ fn activate(state: &State, claim: &Claim, now: Timestamp) -> Result<Option<Event
     }
 }
 
-/// A waiter asked again: what it let pass since it asked before is its polling gap, unless it was
-/// there all the time.
 fn seen_again(state: &State, claim: &Claim, now: Timestamp) -> Option<Event> {
-    match &claim.phase {
-        Phase::Waiting(_) if state.present.contains(&claim.id) => seen_until(claim),
-        Phase::Waiting(waiting) => {
-            Some(Event::Seen { claim: claim.id, gap: now.since(waiting.seen_at) })
-        }
-        Phase::Active(_) | Phase::Ended(_) => None,
-    }
+    let is_present = || state.present.contains(&claim.id);
+    let gap = || gap(&state.brief(claim.id).seen, is_present(), now);
+    waits(claim).then(|| Event::Seen { claim: claim.id, gap: gap() })
 }
 
-/// A waiter was there until now: that says nothing about how often it asks.
-fn seen_until(claim: &Claim) -> Option<Event> {
-    match &claim.phase {
-        Phase::Waiting(waiting) => Some(Event::Seen { claim: claim.id, gap: waiting.gap }),
-        Phase::Active(_) | Phase::Ended(_) => None,
-    }
+/// How long a waiter who asks now let pass since it asked before: its polling gap. If it was there all the time
+/// that says nothing about how often it asks.
+pub(super) fn gap(seen: &Seen, is_present: bool, now: Timestamp) -> Span {
+    if is_present { seen.gap } else { now.since(seen.at) }
+}
+
+/// A waiter was there until now.
+fn seen_until(state: &State, claim: &Claim) -> Option<Event> {
+    waits(claim).then(|| Event::Seen { claim: claim.id, gap: state.brief(claim.id).seen.gap })
+}
+
+fn waits(claim: &Claim) -> bool {
+    matches!(claim.phase, Phase::Waiting(_))
 }
 
 fn renew(claim: &Claim, ttl: Option<Ttl>, now: Timestamp) -> Result<Option<Event>, Refusal> {

@@ -9,6 +9,7 @@ use super::run::Run;
 use crate::claim::Claim;
 use crate::command::Command;
 use crate::event::Event;
+use crate::identity::ClaimId;
 use crate::refusal::Refusal;
 use crate::state::{Place, Standing, State};
 use crate::time::{Stamp, Timestamp};
@@ -80,11 +81,14 @@ pub(super) fn answer(
     now: Timestamp,
 ) -> Result<Standing, Refusal> {
     match place {
-        Some(Place { position, holders }) if activates => {
-            Err(Refusal::StillWaiting { claim: claim.id, position, holders })
-        }
+        Some(place) if activates => Err(still_waiting(claim.id, place)),
         place => Ok(Standing { claim: claim.clone(), place, now }),
     }
+}
+
+/// What a claimant is told who asked too early.
+pub(super) fn still_waiting(claim: ClaimId, Place { position, holders }: Place) -> Refusal {
+    Refusal::StillWaiting { claim, position, holders }
 }
 
 /// Does what is due by itself: leases that ended, turns that are over, memories that fade. Bounded;

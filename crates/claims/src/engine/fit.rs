@@ -1,6 +1,6 @@
 //! Whether a waiter may hold all it wants: rules 1, 2 and 7.
 
-use crate::claim::{Claim, Phase, Turn, Waiting};
+use crate::claim::{Claim, Phase, Turn};
 use crate::identity::ClaimId;
 use crate::planted::Bug;
 use crate::state::{Resource, Slot, Slots, State};
@@ -65,7 +65,7 @@ fn room_before(
     let mut room = Room::beside(resource);
     for id in resource.waiting().take_while(|&id| id < claim) {
         let ahead = state.known(id);
-        match waiting(ahead).turn {
+        match turn(ahead) {
             Turn::Called { until } if is_kept(state, until, now) => room = room.with(ahead.limit),
             Turn::Called { .. } => return Err(Fit::TurnIsOver(id)),
             Turn::InLine | Turn::PassedOver => return Err(Fit::No),
@@ -106,10 +106,10 @@ pub(super) fn is_kept(state: &State, until: Timestamp, now: Timestamp) -> bool {
     now < until || state.rules.planted.is(Bug::TurnKeptForEver)
 }
 
-/// What is known of somebody who stands in a queue.
-pub(super) fn waiting(claim: &Claim) -> &Waiting {
-    match &claim.phase {
-        Phase::Waiting(waiting) => waiting,
+/// The turn of somebody who stands in a queue.
+pub(super) fn turn(claim: &Claim) -> Turn {
+    match claim.phase {
+        Phase::Waiting(turn) => turn,
         Phase::Active(_) | Phase::Ended(_) => unreachable!("only waiters stand in a queue"),
     }
 }

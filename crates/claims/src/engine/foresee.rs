@@ -12,6 +12,7 @@ use core::hint::black_box;
 use super::decide::Subject;
 use crate::claim::Claim;
 use crate::command::Command;
+use crate::identity::{ClaimId, KeyHash};
 use crate::state::{Slots, State};
 
 /// So many claims are near, whichever was asked for last: they take a megabyte.
@@ -34,40 +35,80 @@ const FORESEEN: usize = 16;
 /// }
 /// ```
 pub fn foresee<'a>(state: &State, commands: impl IntoIterator<Item = &'a Command>) {
-    let mut subjects = commands.into_iter().map(Subject::of).peekable();
-    while let Some(first) = subjects.next() {
-        if subjects.peek().is_none() {
+    let mut needs = commands.into_iter().map(|command| Need::of(state, command)).peekable();
+    while let Some(first) = needs.next() {
+        if needs.peek().is_none() {
             return foresee_one(state, &first);
         }
         let mut few = [const { None }; FORESEEN];
         few[0] = Some(first);
-        few[1..].iter_mut().zip(&mut subjects).for_each(|(place, subject)| *place = Some(subject));
+        few[1..].iter_mut().zip(&mut needs).for_each(|(place, need)| *place = Some(need));
         foresee_few(state, &few);
     }
+}
+
+/// What a command will look at.
+enum Need {
+    Key(KeyHash),
+    Claim(ClaimId),
+    /// Only what is beside the claim, most likely: see [`outlook`](super::outlook).
+    Brief(ClaimId),
+}
+
+impl Need {
+    fn of(state: &State, command: &Command) -> Self {
+        match (command, Subject::of(command)) {
+            (_, Subject::Key(key)) => Self::Key(key),
+            (Command::Activate(_), Subject::Claim(id)) if is_answered_by_briefs(state) => {
+                Self::Brief(id)
+            }
+            (_, Subject::Claim(id)) => Self::Claim(id),
+        }
+    }
+
+    /// Whose brief it is.
+    fn brief(&self) -> Option<ClaimId> {
+        match self {
+            Self::Brief(id) => Some(*id),
+            Self::Key(_) | Self::Claim(_) => None,
+        }
+    }
+}
+
+/// Whether those who ask where the last decision was made need not be looked at.
+fn is_answered_by_briefs(state: &State) -> bool {
+    let recent = state.index.at(state.recent);
+    recent.is_some_and(|resource| resource.is_long() && resource.is_apart())
 }
 
 /// In three rounds, because each tells where to look in the next. A round does as little as it can
 /// besides reading: a processor does not look further ahead than some two hundred steps, and what lies
 /// beyond them is asked for only when the rest has come.
-fn foresee_few(state: &State, subjects: &[Option<Subject>; FORESEEN]) {
-    let places = subjects.each_ref().map(|subject| match subject {
-        Some(Subject::Claim(id)) => state.claims.place(*id),
-        Some(Subject::Key(key)) => {
-            black_box(state.touch_key(key));
+fn foresee_few(state: &State, needs: &[Option<Need>; FORESEEN]) {
+    let mut read = 0;
+    let claims = needs.each_ref().map(|need| match need {
+        Some(Need::Claim(id)) => state.claims.place(*id),
+        Some(Need::Key(key)) => {
+            read ^= state.touch_key(key);
             None
         }
-        None => None,
+        Some(Need::Brief(_)) | None => None,
     });
-    let claims = || places.iter().filter_map(|place| place.as_ref()?.as_ref());
-    let mut read = 0;
+    let claims = || claims.iter().filter_map(|place| place.as_ref()?.as_ref());
+    let in_line = || needs.iter().filter_map(|need| need.as_ref()?.brief());
+    for id in in_line() {
+        read ^= state.claims.beside(id).map_or(0, |brief| brief.seen.at.as_micros());
+    }
     for claim in claims() {
         read ^= touch(claim);
     }
+    // What the last decision was about is near, but for the places in its line: those need not be waited for
+    // here, because their pages are few and found at once.
+    let recent = state.index.at(state.recent);
+    in_line().for_each(|id| recent.into_iter().for_each(|resource| resource.fetch(id)));
     for claim in claims() {
         for &slot in Slots::of(claim).as_slice() {
             let resource = &state.index[slot];
-            // What the last decision was about is near, but for the places in its line: those need not be
-            // waited for here, because their pages are few and found at once.
             match slot == state.recent {
                 true => resource.fetch(claim.id),
                 false => read ^= resource.touch(claim.id),
@@ -80,14 +121,23 @@ fn foresee_few(state: &State, subjects: &[Option<Subject>; FORESEEN]) {
 /// The same for a single command. Nothing is waited for: the claim, which may be far away, and its place in
 /// line come while other things are done (`outlook`). For many at once that is the slower way: they
 /// are asked for one after the other then, where reading asks for all of them together.
-fn foresee_one(state: &State, subject: &Subject) {
-    if let Subject::Claim(id) = subject
-        && state.claims.len() > NEAR
-    {
-        state.claims.place(*id).into_iter().for_each(fetch::ahead);
-        let resource = state.index.at(state.recent).filter(|resource| resource.is_long());
-        resource.into_iter().for_each(|resource| resource.fetch(*id));
+fn foresee_one(state: &State, need: &Need) {
+    if state.claims.len() <= NEAR {
+        return;
     }
+    let id = match need {
+        Need::Key(_) => return,
+        Need::Claim(id) => {
+            state.claims.place(*id).into_iter().for_each(fetch::ahead);
+            id
+        }
+        Need::Brief(id) => {
+            state.claims.beside(*id).into_iter().for_each(fetch::ahead);
+            id
+        }
+    };
+    let resource = state.index.at(state.recent).filter(|resource| resource.is_long());
+    resource.into_iter().for_each(|resource| resource.fetch(*id));
 }
 
 /// Reads from each of the two lines of the cache that a claim takes.

@@ -20,6 +20,7 @@ use crate::command::Command;
 use crate::engine::decide::Subject;
 use crate::event::Event;
 use crate::identity::ClaimId;
+use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::rules::Rules;
 use crate::state::{Counters, Standing, State};
@@ -34,7 +35,7 @@ pub struct Part {
     pub counters: Counters,
     /// The claim that is asked about, if it is known, and of each resource below its holders, those
     /// who were called, and the first in line. Each once.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<Record>,
     /// The resources that were looked into.
     pub resources: Vec<Shelf>,
 }
@@ -82,10 +83,10 @@ pub fn execute_part(
     stamp: Stamp,
 ) -> Result<Done<Result<Standing, Refusal>>, Needs> {
     let subject = match Subject::of(&command) {
-        Subject::Claim(id) => part.claims.iter().find(|claim| claim.id == id),
-        Subject::Key(key) => part.claims.iter().find(|claim| claim.key == key),
+        Subject::Claim(id) => part.claims.iter().find(|record| record.claim.id == id),
+        Subject::Key(key) => part.claims.iter().find(|record| record.claim.key == key),
     };
-    let subject = subject.map(|claim| claim.id);
+    let subject = subject.map(|record| record.claim.id);
     let mut reached = reached(&part.claims, subject, stamp.at);
     if let (Command::Register(registration), None) = (&command, subject) {
         reached.extend(registration.resources.as_slice().iter().cloned());
@@ -100,13 +101,14 @@ pub fn sweep_part(rules: &Rules, part: Part, stamp: Stamp) -> Result<Done<()>, N
 }
 
 /// The resources that the run may look into: those of all who wait, and of all holders that may end.
-fn reached(claims: &[Claim], subject: Option<ClaimId>, now: Timestamp) -> BTreeSet<Name> {
+fn reached(records: &[Record], subject: Option<ClaimId>, now: Timestamp) -> BTreeSet<Name> {
     let reaches = |claim: &&Claim| match &claim.phase {
         Phase::Waiting(_) => true,
         Phase::Active(active) => active.deadline <= now || subject == Some(claim.id),
         Phase::Ended(_) => false,
     };
-    let names = claims.iter().filter(reaches).flat_map(|claim| claim.resources.as_slice());
+    let claims = records.iter().map(|record| &record.claim);
+    let names = claims.filter(reaches).flat_map(|claim| claim.resources.as_slice());
     names.cloned().collect()
 }
 
@@ -148,10 +150,7 @@ fn run<T>(
 /// Every look at a queue ends at the first who is in line, at the latest. So if one of those who were
 /// loaded still is, nobody looked further.
 fn reaches_far_enough(state: &State, shelf: &Shelf) -> bool {
-    let in_line = |claim: &Claim| match &claim.phase {
-        Phase::Waiting(waiting) => waiting.turn == Turn::InLine,
-        Phase::Active(_) | Phase::Ended(_) => false,
-    };
+    let in_line = |claim: &Claim| claim.phase == Phase::Waiting(Turn::InLine);
     shelf.last.is_none_or(|last| {
         let mut head = state.queue(&shelf.name).take_while(|claim| claim.id <= last);
         head.any(in_line)

@@ -8,7 +8,7 @@ use super::settle::settle_slot;
 use crate::claim::{Ending, Phase, Turn};
 use crate::event::Event;
 use crate::identity::ClaimId;
-use crate::state::{FORGET_BATCH, Slot, Slots, State, due};
+use crate::state::{FORGET_BATCH, Slot, Slots, State};
 use crate::time::{Span, Stamp, Timestamp};
 
 /// An entry that was dealt with is never put back where it was: that would be for ever.
@@ -18,7 +18,7 @@ const LINGER_MIN: Span = Span::from_micros(1);
 pub(super) struct Run<'a> {
     pub(super) state: &'a mut State,
     pub(super) stamp: Stamp,
-    events: &'a mut Vec<Event>,
+    pub(super) events: &'a mut Vec<Event>,
     /// How many events there may be before the rest is left for later.
     budget: usize,
     /// The moment that is being settled: the present one, unless something was due before it.
@@ -40,10 +40,10 @@ impl<'a> Run<'a> {
         while self.events.len() < self.budget
             && let Some((at, claim)) = self.state.index.agenda.pop_until(self.stamp.at)
         {
-            if self.due(claim).is_some_and(|due| due <= at) {
+            if self.state.due(claim).is_some_and(|due| due <= at) {
                 self.moment = at;
                 self.settle_claim(claim);
-                if self.due(claim).is_some_and(|due| due <= at) {
+                if self.state.due(claim).is_some_and(|due| due <= at) {
                     self.overdue(claim);
                     self.settle(None);
                 }
@@ -135,16 +135,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// When a claim is due, if it is live.
-    fn due(&self, claim: ClaimId) -> Option<Timestamp> {
-        let claim = self.state.claim(claim)?;
-        (!matches!(claim.phase, Phase::Ended(_))).then(|| due(claim, &self.state.rules))
-    }
-
     /// Puts a live claim on the agenda again, after an entry at `at` was dealt with. An overdue lease
     /// that nobody wants may stay until its linger is over (rule 5).
     fn look_again(&mut self, claim: ClaimId, at: Timestamp) {
-        let Some(due) = self.due(claim) else { return };
+        let Some(due) = self.state.due(claim) else { return };
         let lingers = matches!(self.state.known(claim).phase, Phase::Active(_)) && due <= at;
         let next = if lingers { (due + self.state.rules.linger).max(at + LINGER_MIN) } else { due };
         self.state.index.agenda.push(next, claim);
@@ -153,10 +147,11 @@ impl<'a> Run<'a> {
     /// A claim that is due although its resources are settled.
     fn overdue(&mut self, id: ClaimId) {
         match &self.state.known(id).phase {
-            Phase::Waiting(waiting) => match waiting.turn {
+            Phase::Waiting(turn) => match *turn {
                 Turn::Called { .. } => self.record(Event::CalledOff { claim: id }),
                 Turn::InLine | Turn::PassedOver if self.state.present.contains(&id) => {
-                    self.record(Event::Seen { claim: id, gap: waiting.gap });
+                    let gap = self.state.brief(id).seen.gap;
+                    self.record(Event::Seen { claim: id, gap });
                 }
                 Turn::InLine | Turn::PassedOver => {
                     self.record(Event::Ended { claim: id, ending: Ending::Expired });

@@ -8,11 +8,12 @@
 //! An overdue holder ends only here, when it stands in the way of somebody whose turn it is, or
 //! when it has lingered too long.
 
-use super::fit::{Fit, Room, fits, is_kept, waiting};
-use crate::claim::{Claim, Ending, Turn, Waiting};
+use super::fit::{Fit, Room, fits, is_kept, turn};
+use crate::claim::{Claim, Ending, Turn};
 use crate::event::Event;
 use crate::identity::ClaimId;
 use crate::planted::Bug;
+use crate::record::{Record, Seen};
 use crate::state::{Resource, Slot, Slots, State};
 use crate::terms::{Limit, Name};
 use crate::time::{Span, Timestamp};
@@ -43,10 +44,10 @@ pub(super) fn settle_slot(
     }
     let mut room = Room::beside(resource);
     for id in resource.waiting() {
-        let claim = state.known(id);
-        let waiting = waiting(claim);
+        let Record { claim, seen } = state.known_record(id);
+        let turn = turn(claim);
         let there = asking == Some(id) || state.present.contains(&id);
-        if lapsed(state, claim, waiting, now) {
+        if lapsed(state, id, &seen, now) {
             return Some(expired(id));
         }
         match fits(state, claim, (here, room), now) {
@@ -62,7 +63,7 @@ pub(super) fn settle_slot(
         if there || state.rules.planted.is(Bug::GhostGrant) {
             return Some(activated(state, claim, now));
         }
-        match waiting.turn {
+        match turn {
             Turn::Called { until } if is_kept(state, until, now) => {
                 room = room.with(claim.limit);
             }
@@ -74,7 +75,7 @@ pub(super) fn settle_slot(
                 return called_too_early(resource, id, has_to_wait);
             }
             Turn::InLine | Turn::PassedOver => {
-                let until = now + turn_kept_for(state, claim, waiting);
+                let until = now + turn_kept_for(state, claim, &seen);
                 return Some(Event::Called { claim: id, until });
             }
         }
@@ -89,8 +90,8 @@ fn may_be_called(state: &State, claim: &Claim) -> bool {
 }
 
 /// Rule 6: how long a turn is kept.
-fn turn_kept_for(state: &State, claim: &Claim, waiting: &Waiting) -> Span {
-    claim.ttl.span().max(waiting.gap.half_again()).min(state.rules.turn_max)
+fn turn_kept_for(state: &State, claim: &Claim, seen: &Seen) -> Span {
+    claim.ttl.span().max(seen.gap.half_again()).min(state.rules.turn_max)
 }
 
 /// A holder that is overdue for so long that even nobody's wish does not keep it (rule 5).
@@ -103,8 +104,8 @@ fn lingered(state: &State, resource: &Resource, now: Timestamp) -> Option<ClaimI
 }
 
 /// A waiter that nobody has seen for so long that nobody will (rule 6).
-fn lapsed(state: &State, claim: &Claim, waiting: &Waiting, now: Timestamp) -> bool {
-    waiting.seen_at + state.rules.waiter_lapse <= now && !state.present.contains(&claim.id)
+fn lapsed(state: &State, claim: ClaimId, seen: &Seen, now: Timestamp) -> bool {
+    seen.at + state.rules.waiter_lapse <= now && !state.present.contains(&claim)
 }
 
 /// When somebody with an older claim came back and took the room, those called in its absence are

@@ -15,6 +15,7 @@ use alloc::collections::BTreeMap;
 use super::State;
 use crate::claim::Claim;
 use crate::identity::ClaimId;
+use crate::record::{Record, Seen};
 
 /// A cut being read.
 #[derive(Debug, Clone)]
@@ -24,7 +25,7 @@ pub(crate) struct Cut {
     /// The last claim that was read.
     read: Option<ClaimId>,
     /// Claims that changed or went before they were read, as they were at the cut.
-    kept: BTreeMap<ClaimId, Box<Claim>>,
+    kept: BTreeMap<ClaimId, Box<Record>>,
 }
 
 impl State {
@@ -36,21 +37,21 @@ impl State {
 
     /// Reads up to `count` further claims of the cut. False when there are no more; the cut is over
     /// then.
-    pub fn read_cut(&mut self, count: usize, mut visit: impl FnMut(&Claim)) -> bool {
+    pub fn read_cut(&mut self, count: usize, mut visit: impl FnMut(Record<&Claim>)) -> bool {
         let Some(mut cut) = self.cut.take() else {
             return false;
         };
         for _ in 0..count {
-            let live = self.claims_after(cut.read).next().filter(|live| live.id < cut.end);
+            let live = self.records_after(cut.read).next().filter(|live| live.claim.id < cut.end);
             let kept = cut.kept.first_key_value();
-            let next: &Claim = match (live, kept) {
-                (Some(live), Some((&id, claim))) if id <= live.id => claim,
+            let next = match (live, kept) {
+                (Some(live), Some((&id, kept))) if id <= live.claim.id => kept.borrowed(),
                 (Some(live), _) => live,
-                (None, Some((_, claim))) => claim,
+                (None, Some((_, kept))) => kept.borrowed(),
                 (None, None) => return false,
             };
             visit(next);
-            let id = next.id;
+            let id = next.claim.id;
             cut.read = Some(id);
             cut.kept.remove(&id);
         }
@@ -62,14 +63,14 @@ impl State {
     pub fn end_cut(&mut self) {
         self.cut = None;
     }
+}
 
+impl Cut {
     /// A claim is about to change or go.
-    pub(super) fn keep_for_cut(cut: &mut Option<Box<Cut>>, claim: &Claim) {
-        if let Some(cut) = cut
-            && claim.id < cut.end
-            && cut.read.is_none_or(|read| read < claim.id)
-        {
-            cut.kept.entry(claim.id).or_insert_with(|| Box::new(claim.clone()));
+    pub(super) fn keep(&mut self, claim: &Claim, seen: &Seen) {
+        if claim.id < self.end && self.read.is_none_or(|read| read < claim.id) {
+            let record = || Box::new(Record::new(claim, *seen).cloned());
+            self.kept.entry(claim.id).or_insert_with(record);
         }
     }
 }

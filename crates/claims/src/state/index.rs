@@ -12,6 +12,7 @@ use super::line::Line;
 use super::slots::{Seat, Slot, Slots};
 use crate::claim::{Active, Claim, Phase, Turn};
 use crate::identity::ClaimId;
+use crate::record::{Record, Seen};
 use crate::rules::Rules;
 use crate::terms::{Name, Resources};
 use crate::time::Timestamp;
@@ -76,6 +77,8 @@ pub(crate) struct Lines {
     called: Line,
     /// Called and not come: kept apart, so that "who is next" does not step over them each time.
     passed_over: Line,
+    /// How many of them wait for another resource, too.
+    elsewhere: usize,
 }
 
 impl PartialEq for Index {
@@ -153,13 +156,14 @@ impl Index {
     pub(crate) fn place(&mut self, claim: &Claim) {
         let slots = Slots::of(claim);
         match &claim.phase {
-            Phase::Waiting(waiting) => {
+            &Phase::Waiting(turn) => {
                 for &slot in slots.as_slice() {
                     if self[slot].lines.is_none() {
                         self[slot].lines = Some(self.idle_lines.pop().unwrap_or_default());
                     }
                     let lines = self[slot].lines.as_mut().expect("set above if there were none");
-                    lines.of(waiting.turn).insert(claim.id);
+                    lines.of(turn).insert(claim.id);
+                    lines.elsewhere += usize::from(slots.as_slice().len() > 1);
                 }
                 self.tally.waiting += 1;
             }
@@ -182,11 +186,12 @@ impl Index {
     pub(crate) fn displace(&mut self, claim: &Claim) {
         let slots = Slots::of(claim);
         match &claim.phase {
-            Phase::Waiting(waiting) => {
+            &Phase::Waiting(turn) => {
                 for &slot in slots.as_slice() {
                     let lines = self[slot].lines.as_mut().expect("a waiter stands in line");
-                    let was_there = lines.of(waiting.turn).remove(claim.id);
+                    let was_there = lines.of(turn).remove(claim.id);
                     assert!(was_there, "a waiter stands in line");
+                    lines.elsewhere -= usize::from(slots.as_slice().len() > 1);
                 }
                 self.tally.waiting -= 1;
             }
@@ -220,20 +225,20 @@ impl Index {
     }
 }
 
-impl Claim {
+impl Record<&Claim> {
     /// When to look at it again, unless something happens to it before; nothing if that is never. For
     /// stores that must find what is due by themselves.
     pub fn due(&self, rules: &Rules) -> Option<Timestamp> {
-        Some(due(self, rules)).filter(|&at| at < Timestamp::NEVER)
+        Some(due(self.claim, &self.seen, rules)).filter(|&at| at < Timestamp::NEVER)
     }
 }
 
 /// When to look at a live claim again, unless something happens to it before.
-pub(crate) fn due(claim: &Claim, rules: &Rules) -> Timestamp {
+pub(crate) fn due(claim: &Claim, seen: &Seen, rules: &Rules) -> Timestamp {
     match &claim.phase {
-        Phase::Waiting(waiting) => {
-            let lapses_at = waiting.seen_at + rules.waiter_lapse;
-            match waiting.turn {
+        Phase::Waiting(turn) => {
+            let lapses_at = seen.at + rules.waiter_lapse;
+            match *turn {
                 Turn::Called { until } => until.min(lapses_at),
                 Turn::InLine | Turn::PassedOver => lapses_at,
             }
@@ -291,6 +296,11 @@ impl Resource {
     /// Whether so many wait that their places are not all near the processor.
     pub(crate) fn is_long(&self) -> bool {
         self.lines.as_ref().is_some_and(|lines| lines.in_line.is_long())
+    }
+
+    /// Whether everybody who waits here waits for nothing else.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.lines.as_ref().is_some_and(|lines| lines.elsewhere == 0)
     }
 
     /// Whether a claim waits here for its turn, and has not been called.

@@ -5,6 +5,8 @@
 //! claims and nothing else.
 
 mod agenda;
+mod brief;
+mod change;
 mod cut;
 mod hidden;
 mod holders;
@@ -22,6 +24,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use core::ops::Bound;
 
+pub(crate) use self::brief::Brief;
 use self::cut::Cut;
 pub(crate) use self::hidden::Hidden;
 pub use self::index::Tally;
@@ -34,6 +37,7 @@ pub use self::standing::{Place, Standing};
 use self::unsettled::Unsettled;
 use crate::claim::{Claim, Phase};
 use crate::identity::{ClaimId, Epoch, Fence, KeyHash, NUMBERS_MAX};
+use crate::record::Record;
 use crate::rules::Rules;
 use crate::terms::Name;
 use crate::time::Timestamp;
@@ -43,7 +47,7 @@ use crate::time::Timestamp;
 pub struct State {
     pub(crate) rules: Rules,
     pub(crate) counters: Counters,
-    pub(crate) claims: Roll<Claim>,
+    pub(crate) claims: Roll<Claim, Brief>,
     pub(crate) index: Index,
     keys: Keys,
 
@@ -61,7 +65,7 @@ pub struct State {
 
 /// Two lines of the cache: one more, and each decision among very many claims waits longer.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Option<Claim>>() == 128);
+const _: () = assert!(size_of::<Option<Claim>>() == 128 && size_of::<Brief>() == 32);
 
 /// The numbers a store gives out, and the epoch they belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,20 +105,21 @@ impl State {
     }
 
     /// Whether a snapshot can have kept these: in order, each with numbers that were given out.
-    pub fn can_restore(counters: Counters, claims: &[Claim]) -> bool {
+    pub fn can_restore(counters: Counters, claims: &[Record]) -> bool {
         let given = counters.next_claim.0.max(counters.next_fence.0) <= NUMBERS_MAX;
         let fence = |claim: &Claim| claim.activation().map(|activation| activation.fence);
         let known = |claim: &Claim| {
             claim.id < counters.next_claim && fence(claim).is_none_or(|it| it < counters.next_fence)
         };
-        given && claims.is_sorted_by(|a, b| a.id < b.id) && claims.iter().all(known)
+        let mut each = claims.iter().map(|record| &record.claim);
+        given && each.clone().is_sorted_by(|a, b| a.id < b.id) && each.all(known)
     }
 
     /// A state from what a snapshot kept: its counters and claims.
     pub fn restore(
         rules: Rules,
         counters: Counters,
-        claims: impl IntoIterator<Item = Claim>,
+        claims: impl IntoIterator<Item = Record>,
     ) -> Self {
         let mut state = Self {
             rules,
@@ -128,14 +133,14 @@ impl State {
             cut: None,
             hidden: Hidden::default(),
         };
-        for mut claim in claims {
+        for Record { mut claim, seen } in claims {
             state.index.enter(&mut claim);
             state.index.place(&claim);
-            state.claims.insert(claim.id, claim);
+            let brief = Brief { key: claim.key, seen };
+            state.claims.insert(claim.id, claim, brief);
         }
-        let live = state.live().map(|live| (due(live, &state.rules), live.id));
-        state.index.agenda = live.collect();
-        let keys = state.claims.after(None).map(|claim| (&claim.key, claim.id));
+        state.index.agenda = state.due_times();
+        let keys = state.claims_after(None).map(|claim| (&claim.key, claim.id));
         state.keys = Keys::of(state.claims.len(), keys);
         state
     }
@@ -162,7 +167,7 @@ impl State {
 
     /// The claims with a greater id than `after`, oldest first.
     pub fn claims_after(&self, after: Option<ClaimId>) -> impl Iterator<Item = &Claim> {
-        self.claims.after(after)
+        self.claims.after(after).map(|(claim, _)| claim)
     }
 
     /// The names that are held or wanted, after `after` in alphabetical order.
@@ -227,80 +232,6 @@ impl State {
     pub(crate) fn known(&self, id: ClaimId) -> &Claim {
         self.claims.get(id).expect("whatever names a claim goes before the claim does")
     }
-
-    /// Takes a claim in, whatever its phase, and derives what follows from it.
-    pub(crate) fn insert(&mut self, mut claim: Claim) {
-        self.index.enter(&mut claim);
-        self.index.place(&claim);
-        self.index.agenda.push(due(&claim, &self.rules), claim.id);
-        let (id, key) = (claim.id, claim.key);
-        self.claims.insert(id, claim);
-        self.keys.insert(&key, id);
-    }
-
-    /// Brings a live claim into its next phase at the moment `now`, and changes what follows from it.
-    pub(crate) fn change(
-        &mut self,
-        id: ClaimId,
-        now: Timestamp,
-        next: impl FnOnce(&Claim) -> Phase,
-    ) {
-        let claim = self.claims.get_mut(id).expect("events name claims that exist");
-        Self::keep_for_cut(&mut self.cut, claim);
-        let due_before = due(claim, &self.rules);
-        let after = next(claim);
-        if after.is_at_the_place_of(&claim.phase) {
-            claim.phase = after;
-        } else {
-            self.index.displace(claim);
-            claim.phase = after;
-            self.index.place(claim);
-            self.index.tidy(claim);
-        }
-        if matches!(claim.phase, Phase::Ended(_)) {
-            claim.seat = Seat::NONE;
-        } else if due(claim, &self.rules) < due_before || due_before <= now {
-            // Sooner than its entry, or its entry was put off because it was overdue.
-            self.index.agenda.push(due(claim, &self.rules), id);
-        }
-        if self.index.agenda.is_cluttered(self.index.tally.live()) {
-            self.index.agenda = self.live().map(|live| (due(live, &self.rules), live.id)).collect();
-        }
-    }
-
-    fn live(&self) -> impl Iterator<Item = &Claim> {
-        self.claims_after(None).filter(|claim| !matches!(claim.phase, Phase::Ended(_)))
-    }
-
-    /// Changes every live claim in the same way, all at once.
-    pub(crate) fn change_live(&mut self, change: impl Fn(&mut Claim)) {
-        for claim in self.claims.values_mut() {
-            if matches!(claim.phase, Phase::Ended(_)) {
-                continue;
-            }
-            Self::keep_for_cut(&mut self.cut, claim);
-            self.index.displace(claim);
-            change(claim);
-            self.index.place(claim);
-        }
-        self.index.agenda = self.live().map(|live| (due(live, &self.rules), live.id)).collect();
-    }
-
-    /// Gives a live claim one more keeper.
-    pub(crate) fn add_keeper(&mut self, id: ClaimId, keeper: KeyHash) {
-        let claim = self.claims.get_mut(id).expect("events name claims that exist");
-        Self::keep_for_cut(&mut self.cut, claim);
-        claim.extras.get_or_insert_default().keepers.push(keeper);
-    }
-
-    /// Forgets the claim that ended first.
-    pub(crate) fn forget_oldest(&mut self) {
-        let (_, id) = self.index.ended.pop_first().expect("only ended claims are forgotten");
-        self.index.tally.ended -= 1;
-        let claim = self.claims.remove(id).expect("ended claims are claims");
-        Self::keep_for_cut(&mut self.cut, &claim);
-        self.keys.remove(&claim.key, id);
-    }
 }
 
 /// Ended claims are forgotten this many at a time: one small event instead of one per claim.
@@ -310,7 +241,7 @@ impl PartialEq for State {
     /// Equal in everything that must survive a restart, and in what is derived from it.
     fn eq(&self, other: &Self) -> bool {
         self.counters == other.counters
-            && self.claims_after(None).eq(other.claims_after(None))
+            && self.records_after(None).eq(other.records_after(None))
             && self.index == other.index
     }
 }

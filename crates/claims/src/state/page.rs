@@ -6,16 +6,19 @@ use core::ops::Range;
 use super::word::{Word, split};
 use crate::identity::ClaimId;
 
-/// Words in a page: a list of a thousand pages, for a million claims, takes 32 kilobytes.
+/// Words in a page: a list of a thousand pages, for a million claims, takes 64 kilobytes.
 const WORDS: usize = 16;
 
 /// Aligned, so that it is in one line of the cache.
 #[derive(Debug, Clone)]
-#[repr(align(32))]
-pub(super) struct Page<T> {
+#[repr(align(64))]
+pub(super) struct Page<T, B> {
     /// In order. Who leaves, leaves the place behind, until every other one is like that: so a row is
     /// moved once for many who leave.
     pub(super) row: Vec<Place<T>>,
+    /// What is known of each of them besides, in the same order: small, so that many are near. What is said of
+    /// nobody means nothing.
+    pub(super) beside: Vec<B>,
     /// Where in the page the row begins, if each place in it is for the next id.
     pub(super) first: Option<u16>,
     /// How many places of the row nobody has.
@@ -37,12 +40,12 @@ pub(super) fn leaf(id: ClaimId) -> (u64, u16) {
     (id.0 / IDS, (id.0 % IDS) as u16)
 }
 
-impl<T> Page<T> {
+impl<T, B: Copy + Default> Page<T, B> {
     pub(super) fn empty() -> Self {
-        Self { row: Vec::with_capacity(1), first: None, gone: 0 }
+        Self { row: Vec::with_capacity(1), beside: Vec::with_capacity(1), first: None, gone: 0 }
     }
 
-    pub(super) fn insert(&mut self, place: u16, new: T, placed: &mut Placed) {
+    pub(super) fn insert(&mut self, place: u16, (new, beside): (T, B), placed: &mut Placed) {
         match self.first {
             _ if self.row.is_empty() => self.first = Some(place),
             Some(first) => self.leave_places(first + self.row.len() as u16..place, placed),
@@ -55,12 +58,14 @@ impl<T> Page<T> {
             Ok(at) => {
                 let before = self.row[at].0.replace(new);
                 assert!(before.is_none(), "claim ids are never given twice");
+                self.beside[at] = beside;
                 self.gone -= 1;
             }
             Err(at) => {
                 self.first = self.first.filter(|_| comes_next);
                 placed.set(place);
                 self.row.insert(at, Place(Some(new)));
+                self.beside.insert(at, beside);
             }
         }
     }
@@ -73,6 +78,7 @@ impl<T> Page<T> {
             for place in passed_over {
                 placed.set(place);
                 self.row.push(Place(None));
+                self.beside.push(B::default());
                 self.gone += 1;
             }
         }
@@ -94,7 +100,10 @@ impl<T> Page<T> {
         for word in &mut placed.0 {
             word.retain(|| there.next().expect("every place is in the row"));
         }
+        let mut there = self.row.iter().map(|place| place.0.is_some());
+        self.beside.retain(|_| there.next().expect("there is something beside every place"));
         self.row.retain(|place| place.0.is_some());
+        self.beside.shrink_to_fit();
         self.row.shrink_to_fit();
         (self.first, self.gone) = (None, 0);
     }

@@ -1,6 +1,6 @@
 //! When two histories have met.
 
-use claims::{Claim, Phase, Turn};
+use claims::{Claim, Phase, Record, Turn};
 
 use super::cast::CLAIMS;
 use super::step::Scene;
@@ -17,8 +17,8 @@ pub(crate) struct Likeness {
 impl Likeness {
     pub(crate) fn of(scene: &Scene) -> Self {
         let mut claims = [[0; 7]; CLAIMS];
-        for (claim, words) in scene.state.claims_after(None).zip(&mut claims) {
-            *words = in_words(claim);
+        for (record, words) in scene.state.records_after(None).zip(&mut claims) {
+            *words = in_words(record);
         }
         let [a, b] = scene.fences;
         Self {
@@ -31,19 +31,19 @@ impl Likeness {
 }
 
 /// Every field of a live claim. What is over has no future: how and when it ended does not matter.
-fn in_words(claim: &Claim) -> [u64; 7] {
+fn in_words(Record { claim, seen }: Record<&Claim>) -> [u64; 7] {
     let names =
         claim.resources.as_slice().iter().map(|name| u64::from(name.as_str().as_bytes()[0]));
     let terms = names.sum::<u64>() << 32 | u64::from(claim.limit.count().unwrap_or(0));
     let created = claim.created.at.as_micros();
     match &claim.phase {
-        Phase::Waiting(waiting) => {
-            let (turn, until) = match waiting.turn {
+        Phase::Waiting(turn) => {
+            let (turn, until) = match turn {
                 Turn::InLine => (1, 0),
                 Turn::Called { until } => (2, until.as_micros()),
                 Turn::PassedOver => (3, 0),
             };
-            let (seen_at, gap) = (waiting.seen_at.as_micros(), waiting.gap.as_micros());
+            let (seen_at, gap) = (seen.at.as_micros(), seen.gap.as_micros());
             [1, terms, created, seen_at, gap, turn, until]
         }
         Phase::Active(active) => {

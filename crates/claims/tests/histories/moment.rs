@@ -122,7 +122,7 @@ fn is_called(claim: &Claim) -> bool {
 
 pub(crate) fn turn(claim: &Claim) -> Option<Turn> {
     match &claim.phase {
-        Phase::Waiting(waiting) => Some(waiting.turn),
+        Phase::Waiting(turn) => Some(*turn),
         Phase::Active(_) | Phase::Ended(_) => None,
     }
 }

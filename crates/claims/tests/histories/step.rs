@@ -1,8 +1,8 @@
 //! What can happen next, and making it happen.
 
 use claims::{
-    ClaimId, Command, Event, Farewell, Fence, Name, Owner, Refusal, Rules, Span, Stamp, State,
-    Status, Timestamp, WallTime, engine,
+    ClaimId, Command, Event, Farewell, Fence, Name, Owner, Record, Refusal, Rules, Span, Stamp,
+    State, Status, Timestamp, WallTime, engine,
 };
 
 use super::cast::{CLAIMS, Part, TTL, key};
@@ -184,8 +184,8 @@ impl Scene {
 
     /// The state as a snapshot gives it back.
     fn restored(&self) -> State {
-        let claims = self.state.claims_after(None).cloned();
-        State::restore(self.state.rules().clone(), self.state.counters(), claims)
+        let records = self.state.records_after(None).map(Record::cloned);
+        State::restore(self.state.rules().clone(), self.state.counters(), records)
     }
 
     fn status(&self, claim: usize) -> Option<Status> {

@@ -72,7 +72,7 @@ fn turn_is_never_kept_longer_than_two_minutes() {
     {
         let holder = world.register(super::world::wish(resource).unlimited());
         let waiter = world.register(wish);
-        let at = world.waiting(waiter).seen_at.as_micros() / 1_000_000 + 3_000;
+        let at = world.seen(waiter).at.as_micros() / 1_000_000 + 3_000;
         world.at(at).poll(waiter).unwrap_err();
         world.release(holder).unwrap();
         assert_eq!(until(&world, waiter), secs(at + 120));

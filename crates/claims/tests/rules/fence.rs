@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use claims::{ClaimId, Counters, Epoch, Fence, Rules, Stamp, State, engine};
+use claims::{ClaimId, Counters, Epoch, Fence, Record, Rules, Stamp, State, engine};
 
 use super::world::{World, key, wish};
 
@@ -87,8 +87,11 @@ fn fence_rises_across_a_restore_from_a_backup() {
     let (lost, lost_fence) = (lost.claim, world.fence(lost));
 
     let mut restored = World::new();
-    restored.state =
-        State::restore(Rules::default(), backup.counters(), backup.claims_after(None).cloned());
+    restored.state = State::restore(
+        Rules::default(),
+        backup.counters(),
+        backup.records_after(None).map(Record::cloned),
+    );
     let mut events = Vec::new();
     assert!(engine::begin_epoch(&mut restored.state, Stamp::default(), &mut events));
     let counters = restored.state.counters();

@@ -2,8 +2,8 @@
 
 use claims::{
     Claim, ClaimId, Command, Data, Event, Farewell, Fence, KeyHash, Limit, Name, Owner, Phase,
-    Refusal, Registration, Resources, Rules, Span, Stamp, Standing, State, Status, Timestamp, Ttl,
-    Turn, Waiting, WallTime, engine,
+    Record, Refusal, Registration, Resources, Rules, Seen, Span, Stamp, Standing, State, Status,
+    Timestamp, Ttl, Turn, WallTime, engine,
 };
 
 pub(crate) type Answer = Result<Standing, Refusal>;
@@ -212,8 +212,8 @@ impl World {
     }
 
     fn restored(&self) -> State {
-        let claims = self.state.claims_after(None).cloned();
-        State::restore(self.state.rules().clone(), self.state.counters(), claims)
+        let records = self.state.records_after(None).map(Record::cloned);
+        State::restore(self.state.rules().clone(), self.state.counters(), records)
     }
 
     /// Rule 1, after every step of every test.
@@ -256,15 +256,16 @@ impl World {
         }
     }
 
-    pub(crate) fn waiting(&self, owner: Owner) -> &Waiting {
-        match &self.claim(owner).phase {
-            Phase::Waiting(waiting) => waiting,
-            other @ (Phase::Active(_) | Phase::Ended(_)) => panic!("not a waiter: {other:?}"),
-        }
+    /// When the claimant of a waiter asked.
+    pub(crate) fn seen(&self, owner: Owner) -> Seen {
+        self.state.record(owner.claim).unwrap().seen
     }
 
     pub(crate) fn turn(&self, owner: Owner) -> Turn {
-        self.waiting(owner).turn
+        match &self.claim(owner).phase {
+            Phase::Waiting(turn) => *turn,
+            other @ (Phase::Active(_) | Phase::Ended(_)) => panic!("not a waiter: {other:?}"),
+        }
     }
 
     pub(crate) fn holders(&self, of: &str) -> Vec<ClaimId> {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use claims::engine::{self, Needs, Part, Shelf};
 use claims::{
-    Claim, ClaimId, Command, Event, Name, Phase, Refusal, Stamp, Standing, State, Timestamp, Turn,
+    Claim, ClaimId, Command, Event, Name, Phase, Record, Refusal, Stamp, Standing, State,
+    Timestamp, Turn,
 };
 
 /// Runs a command on as little of the state as it needs, and makes what happened true in the whole.
@@ -56,7 +57,7 @@ fn load(
     let mut ids: BTreeSet<ClaimId> = subject.into_iter().collect();
     let mut heads = Vec::new();
     for name in names {
-        let is = |claim: &&Claim, turn: fn(&Turn) -> bool| matches!(&claim.phase, Phase::Waiting(waiting) if turn(&waiting.turn));
+        let is = |claim: &&Claim, turn: fn(&Turn) -> bool| matches!(&claim.phase, Phase::Waiting(is) if turn(is));
         let called =
             state.queue(name).filter(|c| is(c, |turn| matches!(turn, Turn::Called { .. })));
         let in_line = state.queue(name).filter(|c| is(c, |turn| matches!(turn, Turn::InLine)));
@@ -68,16 +69,14 @@ fn load(
     }
     // Whoever has lapsed is gone already, whether or not somebody has noticed; but the run will.
     let lapse = state.rules().waiter_lapse;
-    let counts = |claim: &&Claim| match &claim.phase {
-        Phase::Waiting(waiting) => waiting.seen_at + lapse > now || ids.contains(&claim.id),
-        Phase::Active(_) | Phase::Ended(_) => false,
-    };
+    let seen_at = |claim: &Claim| state.record(claim.id).unwrap().seen.at;
+    let counts = |claim: &&Claim| seen_at(claim) + lapse > now || ids.contains(&claim.id);
     let shelf = |(name, last): (&Name, Option<ClaimId>)| {
         let queue = || state.queue(name).filter(counts);
         let ahead = subject.map(|id| queue().take_while(|claim| claim.id < id).count());
         Shelf { name: name.clone(), waiting: queue().count(), ahead, last }
     };
     let resources = heads.into_iter().map(shelf).collect();
-    let claims = ids.iter().filter_map(|&id| state.claim(id)).cloned().collect();
+    let claims = ids.iter().filter_map(|&id| state.record(id)).map(Record::cloned).collect();
     Part { counters: state.counters(), claims, resources }
 }

@@ -1,8 +1,9 @@
 //! The engine and the reference, side by side.
 
 use claims::{
-    Claim, ClaimId, Command, Event, Farewell, Fence, KeyHash, Limit, Name, Owner, Phase, Refusal,
-    Registration, Resources, Rules, Span, Stamp, State, Timestamp, Ttl, Turn, WallTime, engine,
+    Claim, ClaimId, Command, Event, Farewell, Fence, KeyHash, Limit, Name, Owner, Phase, Record,
+    Refusal, Registration, Resources, Rules, Span, Stamp, State, Timestamp, Ttl, Turn, WallTime,
+    engine,
 };
 use proptest::prelude::*;
 
@@ -204,8 +205,8 @@ impl Twin {
     }
 
     fn restored(&self) -> State {
-        let claims = self.state.claims_after(None).cloned();
-        State::restore(self.state.rules().clone(), self.state.counters(), claims)
+        let records = self.state.records_after(None).map(Record::cloned);
+        State::restore(self.state.rules().clone(), self.state.counters(), records)
     }
 }
 
@@ -300,8 +301,8 @@ fn seen_alike(phase: reference::Phase) -> reference::Phase {
 
 fn phase(claim: &Claim) -> reference::Phase {
     match &claim.phase {
-        Phase::Waiting(waiting) => {
-            let turn = match waiting.turn {
+        Phase::Waiting(turn) => {
+            let turn = match *turn {
                 Turn::InLine => reference::Turn::InLine,
                 Turn::Called { until } => reference::Turn::Called { until: until.as_micros() },
                 Turn::PassedOver => reference::Turn::PassedOver,

@@ -54,7 +54,7 @@ pub(super) fn recover<M: Medium>(
 }
 
 /// What a snapshot has.
-type Base = (Cut, Vec<claims::Claim>);
+type Base = (Cut, Vec<claims::Record>);
 
 /// The newest snapshot that can be read, and all that are left to fall back on.
 fn newest_snapshot<M: Medium>(
@@ -276,8 +276,8 @@ impl<'a, M: Medium> Log<'a, M> {
 /// For [`Bug::FenceNotDurable`].
 fn with_fence(state: State, next_fence: Fence) -> State {
     let counters = claims::Counters { next_fence, ..state.counters() };
-    let claims: Vec<_> = state.claims_after(None).cloned().collect();
-    State::restore(state.rules().clone(), counters, claims)
+    let records = state.records_after(None).map(claims::Record::cloned);
+    State::restore(state.rules().clone(), counters, records)
 }
 
 pub(super) fn unreadable(name: &str, error: std::io::Error) -> StoreError {

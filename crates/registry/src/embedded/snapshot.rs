@@ -3,7 +3,7 @@
 //! Header, blocks of claims, trailer; each with its own checksum. Only a file that ends in its
 //! trailer is a snapshot. `docs/log-format.md` draws it.
 
-use claims::{Claim, ClaimId, Counters, Epoch, Fence, Stamp, State, Timestamp, WallTime};
+use claims::{Claim, ClaimId, Counters, Epoch, Fence, Record, Stamp, State, Timestamp, WallTime};
 
 use super::frame::{Appender, Salt, field};
 use super::segment::VERSION;
@@ -72,8 +72,8 @@ pub(super) fn write_block(out: &mut Vec<u8>, salt: &Salt, fill: impl FnOnce(&mut
 }
 
 /// Encodes one claim of a block.
-pub(super) fn write_claim(out: &mut Vec<u8>, claim: &Claim) {
-    postcard::serialize_with_flavor(claim, Appender(out)).expect("a claim can always be encoded");
+pub(super) fn write_claim(out: &mut Vec<u8>, record: Record<&Claim>) {
+    postcard::serialize_with_flavor(&record, Appender(out)).expect("a claim can always be encoded");
 }
 
 /// Appends the trailer: an empty block, and how many claims there were.
@@ -85,7 +85,7 @@ pub(super) fn write_trailer(out: &mut Vec<u8>, salt: &Salt, claims: u64) {
 }
 
 /// Reads a whole snapshot; the error says what is wrong with it.
-pub(super) fn read(bytes: &[u8], salt: &Salt) -> Result<(Cut, Vec<Claim>), String> {
+pub(super) fn read(bytes: &[u8], salt: &Salt) -> Result<(Cut, Vec<Record>), String> {
     let cut = read_header(bytes, salt)?;
     let mut claims = Vec::new();
     let mut offset = HEADER;

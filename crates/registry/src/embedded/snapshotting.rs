@@ -45,15 +45,13 @@ impl<M: Medium> Ledger<M> {
         let state = &mut self.state;
         let live = not_at_cut.then(|| state.clone());
         write_block(&mut bytes, &salt, |out| {
-            more = state.read_cut(slice, |claim| {
-                if drops_waiter && claim.status() == claims::Status::Waiting {
+            more = state.read_cut(slice, |record| {
+                if drops_waiter && record.claim.status() == claims::Status::Waiting {
                     return;
                 }
                 count += 1;
-                write_claim(
-                    out,
-                    live.as_ref().and_then(|now| now.claim(claim.id)).unwrap_or(claim),
-                );
+                let now = live.as_ref().and_then(|now| now.record(record.claim.id));
+                write_claim(out, now.unwrap_or(record));
             });
         });
         if count == 0 {

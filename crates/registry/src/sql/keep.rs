@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use claims::{Claim, ClaimId, Event, Name, Phase, Rules, Stamp, State, Status, Timestamp, Turn};
+use claims::{
+    Claim, ClaimId, Event, Name, Phase, Record, Rules, Stamp, State, Status, Timestamp, Turn,
+};
 use serde::de::DeserializeOwned;
 use update_if::{Dialect, Resource, Value};
 
@@ -47,9 +49,10 @@ pub(super) fn changes(
     let mut fences: BTreeMap<&Name, i64> = BTreeMap::new();
     let (mut changes, mut writes) = (Vec::new(), Vec::new());
     for &id in &touched {
-        let after = state.claim(id).ok_or_else(unsure)?;
-        let before = loaded.claims.get(&id);
-        write_claim(before, after, rules, &mut writes)?;
+        let record = state.record(id).ok_or_else(unsure)?;
+        let after = record.claim;
+        let before = loaded.claims.get(&id).map(|record| &record.claim);
+        write_claim(before, record, rules, &mut writes)?;
         let delta = i64::from(waits(after)) - i64::from(before.is_some_and(waits));
         let fence = after.activation().map_or(0, |activation| activation.fence.0 as i64);
         for name in after.resources.as_slice() {
@@ -100,13 +103,14 @@ pub(super) fn batch(events: &[Event], stamp: Stamp) -> Result<Change, Trouble> {
 
 fn write_claim(
     before: Option<&Claim>,
-    after: &Claim,
+    record: Record<&Claim>,
     rules: &Rules,
     writes: &mut Vec<Change>,
 ) -> Result<(), Trouble> {
+    let after = record.claim;
     let id = Value::Int(after.id.0 as i64);
     let kind = kind(after);
-    let mut columns = columns(after, rules)?;
+    let mut columns = columns(record, rules)?;
     let place = |name: &Name| Value::Bytes(name.as_str().as_bytes().to_vec());
     let Some(before) = before else {
         columns.extend([
@@ -137,26 +141,27 @@ fn write_claim(
 }
 
 /// What changes in the life of a claim.
-fn columns(claim: &Claim, rules: &Rules) -> Result<Vec<(&'static str, Value)>, Trouble> {
+fn columns(record: Record<&Claim>, rules: &Rules) -> Result<Vec<(&'static str, Value)>, Trouble> {
+    let claim = record.claim;
     let moment = |at: Option<Timestamp>| at.map_or(Value::Null, |at| Value::Int(micros(at)));
     let ended = match &claim.phase {
         Phase::Ended(ended) => Some(ended.at.at),
         Phase::Waiting(_) | Phase::Active(_) => None,
     };
-    let due = if ended.is_some() { None } else { claim.due(rules) };
+    let due = if ended.is_some() { None } else { record.due(rules) };
     Ok(vec![
         ("kind", Value::Int(kind(claim))),
         ("status", Value::Int(status(claim.status()))),
         ("active_at", moment(claim.activation().map(|activation| activation.since.at))),
         ("ended_at", moment(ended)),
         ("due", moment(due)),
-        ("body", Value::Bytes(written(claim)?)),
+        ("body", Value::Bytes(written(&record)?)),
     ])
 }
 
 fn kind(claim: &Claim) -> i64 {
     match &claim.phase {
-        Phase::Waiting(waiting) => match waiting.turn {
+        Phase::Waiting(turn) => match turn {
             Turn::InLine => IN_LINE,
             Turn::Called { .. } => CALLED,
             Turn::PassedOver => PASSED_OVER,
@@ -185,6 +190,10 @@ fn written(thing: &impl serde::Serialize) -> Result<Vec<u8>, Trouble> {
 }
 
 pub(super) fn read_claim(body: &[u8]) -> Result<Claim, Trouble> {
+    read_record(body).map(|record| record.claim)
+}
+
+pub(super) fn read_record(body: &[u8]) -> Result<Record, Trouble> {
     read(body)
 }
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use claims::engine::{Part, Shelf};
-use claims::{Claim, ClaimId, Counters, Epoch, Fence, KeyHash, Name, Stamp, Timestamp};
+use claims::{ClaimId, Counters, Epoch, Fence, KeyHash, Name, Record, Stamp, Timestamp};
 use update_if::{Backend, Dialect, Value};
 
 use super::Desk;
-use super::keep::{CALLED, HOLDING, IN_LINE, read_claim};
+use super::keep::{CALLED, HOLDING, IN_LINE, read_record};
 use super::statement::{Row, Statement};
 use super::timeline::{Reading, gone};
 use super::trouble::Trouble;
@@ -40,7 +40,7 @@ pub(super) struct Loaded {
     pub(super) next_id: u64,
     floor: u64,
     pub(super) resources: BTreeMap<Name, Shown>,
-    pub(super) claims: BTreeMap<ClaimId, Claim>,
+    pub(super) claims: BTreeMap<ClaimId, Record>,
     pub(super) subject: Option<ClaimId>,
 }
 
@@ -79,7 +79,7 @@ impl Loaded {
     }
 
     fn take(&mut self, row: &Row) -> Result<(), Trouble> {
-        let claim = || read_claim(row.bytes(8)?);
+        let claim = || read_record(row.bytes(8)?);
         match row.int(0)? {
             0 => {
                 let (raw, lost, started) = (row.int(2)?, row.int(4)?, row.int(3)?);

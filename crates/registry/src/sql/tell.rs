@@ -64,7 +64,7 @@ fn concerns_a_waiter(event: &Event) -> Option<ClaimId> {
 pub(super) fn called(events: &[Event], loaded: &Loaded) -> Option<String> {
     let waited = |claim: &ClaimId| {
         let before = loaded.claims.get(claim);
-        before.is_some_and(|claim| matches!(claim.phase, claims::Phase::Waiting(_)))
+        before.is_some_and(|record| matches!(record.claim.phase, claims::Phase::Waiting(_)))
     };
     let told = events.iter().filter(|event| !matches!(event, Event::Activated { .. }));
     let ids: Vec<String> = told

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use claims::engine::{execute, sweep};
 use claims::observed::{Beat, Beginnings, Written};
 use claims::{
-    Claim, ClaimId, Command, Counters, Epoch, Event, Fence, Phase, Refusal, Rules, Span, Stamp,
-    State, Timestamp,
+    Claim, ClaimId, Command, Counters, Epoch, Event, Fence, Phase, Record, Refusal, Rules, Span,
+    Stamp, State, Timestamp,
 };
 
 use super::cabinet::{Cabinet, Key};
@@ -177,19 +177,22 @@ impl<C: Cabinet> Circumstances<'_, C> {
         let beat = Beat(u64::from_le_bytes(self.nonce[..8].try_into().expect("eight bytes")));
         let before: BTreeMap<ClaimId, &Written> =
             it.drawer.claims.iter().map(|was| (was.claim().id, was)).collect();
-        let write = |claim: &Claim| {
-            Written::new(claim, self.stamp.at, beat, began, before.get(&claim.id).copied())
+        let write = |record: Record<&Claim>| {
+            let before = before.get(&record.claim.id).copied();
+            Written::new(record, self.stamp.at, beat, began, before)
         };
-        let was_over = |claim: &&Claim| matches!(claim.phase, Phase::Ended(_));
-        let over: Vec<&Claim> = it.claims.iter().filter(was_over).collect();
-        let over_ids: BTreeSet<ClaimId> = over.iter().map(|claim| claim.id).collect();
+        let was_over = |record: &Record<&Claim>| matches!(record.claim.phase, Phase::Ended(_));
+        let over: Vec<Record<&Claim>> =
+            it.claims.iter().map(Record::borrowed).filter(was_over).collect();
+        let over_ids: BTreeSet<ClaimId> = over.iter().map(|record| record.claim.id).collect();
         let mut claims: Vec<Written> = over.into_iter().map(write).collect();
         let (mut live, mut ended) = (Vec::new(), Vec::new());
-        for claim in state.claims_after(None).filter(|claim| self.home(claim) == it.key) {
-            match &claim.phase {
-                Phase::Ended(_) if over_ids.contains(&claim.id) => {}
-                Phase::Ended(_) => ended.push(write(claim)),
-                Phase::Waiting(_) | Phase::Active(_) => live.push(write(claim)),
+        for record in state.records_after(None) {
+            match &record.claim.phase {
+                _ if self.home(record.claim) != it.key => {}
+                Phase::Ended(_) if over_ids.contains(&record.claim.id) => {}
+                Phase::Ended(_) => ended.push(write(record)),
+                Phase::Waiting(_) | Phase::Active(_) => live.push(write(record)),
             }
         }
         claims.extend(ended);

@@ -40,7 +40,7 @@ impl<C: Cabinet> Core<C> {
             Some(name) => self.open_now([self.cabinet.drawer(name)].into()).await?,
             None => self.all().await?,
         };
-        let claims = opened.into_iter().flat_map(|it| it.claims);
+        let claims = opened.into_iter().flat_map(|it| it.claims).map(|record| record.claim);
         let mut found: Vec<Claim> = claims
             .filter(|claim| page.after.is_none_or(|after| claim.id > after))
             .filter(|claim| filter.admits(claim, stamp.at))
@@ -62,8 +62,8 @@ impl<C: Cabinet> Core<C> {
     pub(super) async fn tally(&self) -> Result<Tally, StoreError> {
         let (opened, _) = self.all().await?;
         let mut tally = Tally::default();
-        for claim in opened.iter().flat_map(|it| &it.claims) {
-            match &claim.phase {
+        for record in opened.iter().flat_map(|it| &it.claims) {
+            match &record.claim.phase {
                 Phase::Waiting(_) => tally.waiting += 1,
                 Phase::Active(_) => tally.active += 1,
                 Phase::Ended(_) => tally.ended += 1,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use claims::observed::{Sightings, Written};
-use claims::{Claim, ClaimId, Span, Stamp, Timestamp};
+use claims::{ClaimId, Record, Span, Stamp, Timestamp};
 use tokio::sync::watch;
 
 use super::cabinet::{Cabinet, Content, Key};
@@ -39,7 +39,7 @@ pub(crate) struct Opened<V> {
     pub(crate) version: Option<V>,
     pub(crate) drawer: Arc<Drawer>,
     /// Its claims on this process's timeline, in the same order.
-    pub(crate) claims: Vec<Claim>,
+    pub(crate) claims: Vec<Record>,
     /// Those that have been over for longer than anybody wants to know.
     pub(crate) faded: Vec<ClaimId>,
     /// When the next of them has.

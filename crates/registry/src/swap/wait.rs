@@ -165,10 +165,9 @@ impl<C: Cabinet> Core<C> {
     /// How a waiter stands, by what is known.
     fn view(&self, claim: ClaimId, home: &Key) -> View {
         let Some((opened, stamp)) = self.glance(home) else { return View::Ask };
-        let is_it = |it: &&claims::Claim| it.id == claim;
-        let phase = opened.iter().flat_map(|it| &it.claims).find(is_it).map(|it| &it.phase);
-        let turn = match phase {
-            Some(Phase::Waiting(waiting)) => waiting.turn,
+        let mut claims = opened.iter().flat_map(|it| &it.claims).map(|record| &record.claim);
+        let turn = match claims.find(|it| it.id == claim).map(|it| &it.phase) {
+            Some(&Phase::Waiting(turn)) => turn,
             _ => return View::Ask,
         };
         if matches!(turn, Turn::Called { .. } | Turn::PassedOver) {
@@ -177,6 +176,7 @@ impl<C: Cabinet> Core<C> {
         let before = opened
             .iter()
             .flat_map(|it| &it.claims)
+            .map(|record| &record.claim)
             .filter(|it| it.id < claim && matches!(it.phase, Phase::Waiting(_)));
         let back = PLACE_BACK * u32::try_from(before.count().min(50)).unwrap_or(50);
         match self.circumstances(stamp).next_due(&opened) {

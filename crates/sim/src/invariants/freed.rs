@@ -61,8 +61,5 @@ fn is_wanted(mirror: &State, holder: &Claim) -> bool {
 }
 
 fn is_passed_over(claim: &Claim) -> bool {
-    match &claim.phase {
-        Phase::Waiting(waiting) => waiting.turn == Turn::PassedOver,
-        Phase::Active(_) | Phase::Ended(_) => false,
-    }
+    claim.phase == Phase::Waiting(Turn::PassedOver)
 }

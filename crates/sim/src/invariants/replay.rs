@@ -97,8 +97,8 @@ fn restart(state: &mut State, outcome: &State, now: Timestamp) {
     let changed = outcome.claims_after(None).filter_map(|claim| {
         let before = state.claim(claim.id).filter(|before| *before != claim)?;
         match (&before.phase, &claim.phase) {
-            (Phase::Waiting(before), Phase::Waiting(waiting)) => match waiting.turn {
-                Turn::Called { until } if before.turn == Turn::InLine => {
+            (Phase::Waiting(before), Phase::Waiting(turn)) => match *turn {
+                Turn::Called { until } if *before == Turn::InLine => {
                     let claim = claim.id;
                     Some((Event::Called { claim, until }, at_now))
                 }

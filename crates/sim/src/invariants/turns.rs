@@ -6,7 +6,7 @@
 //! The store settles what became due as of the moment it was due, which lies between two readings of
 //! its clock; so "now" is anywhere after the reading before.
 
-use claims::{Claim, ClaimId, Event, Limit, Phase, Timestamp, Turn, Waiting};
+use claims::{Claim, ClaimId, Event, Limit, Phase, Record, Timestamp, Turn};
 
 use super::legal::is_legal;
 use super::{Checked, Moment, Violation};
@@ -33,7 +33,7 @@ fn check_activated(moment: &Moment<'_>, id: ClaimId) -> Checked {
     if !occasion.asked.contains(&id) && !occasion.open.contains(&id) {
         return violated(format!("claim {id} became active, and nobody was there to be told"));
     }
-    let Some((claim, _)) = waiter(moment, id) else {
+    let Some(Record { claim, .. }) = waiter(moment, id) else {
         return violated(format!("claim {id} became active without waiting"));
     };
     for name in claim.resources.as_slice() {
@@ -60,10 +60,10 @@ fn check_activated(moment: &Moment<'_>, id: ClaimId) -> Checked {
 }
 
 fn check_called(moment: &Moment<'_>, id: ClaimId, until: Timestamp) -> Checked {
-    let Some((claim, waiting)) = waiter(moment, id) else {
+    let Some(Record { claim, seen }) = waiter(moment, id) else {
         return violated(format!("claim {id} was called without waiting"));
     };
-    let kept = claim.ttl.span().max(waiting.gap.half_again());
+    let kept = claim.ttl.span().max(seen.gap.half_again());
     let kept = kept.min(moment.mirror.rules().turn_max);
     match until < moment.occasion.since + kept {
         true => violated(format!("the turn of claim {id} is not kept for long enough")),
@@ -76,7 +76,7 @@ fn check_passed_over(moment: &Moment<'_>, id: ClaimId) -> Checked {
     if occasion.open.contains(&id) && !occasion.left.contains(&id) {
         return violated(format!("claim {id} was passed over although it was there"));
     }
-    match waiter(moment, id).map(|(_, waiting)| waiting.turn) {
+    match waiter(moment, id).and_then(|record| turn_of(record.claim)) {
         Some(Turn::Called { until }) if until <= moment.stamp.at => Ok(()),
         Some(_) | None => violated(format!("claim {id} was passed over before its turn was over")),
     }
@@ -85,7 +85,7 @@ fn check_passed_over(moment: &Moment<'_>, id: ClaimId) -> Checked {
 /// A turn is called off because somebody came back and stands in front; otherwise it would never be
 /// over.
 fn check_called_off(moment: &Moment<'_>, id: ClaimId) -> Checked {
-    let Some((claim, _)) = waiter(moment, id) else {
+    let Some(Record { claim, .. }) = waiter(moment, id) else {
         return violated(format!("claim {id} was called off without waiting"));
     };
     let free = claim.resources.as_slice().iter().all(|name| {
@@ -100,17 +100,14 @@ fn check_called_off(moment: &Moment<'_>, id: ClaimId) -> Checked {
     }
 }
 
-fn waiter<'a>(moment: &Moment<'a>, id: ClaimId) -> Option<(&'a Claim, &'a Waiting)> {
-    let claim = moment.mirror.claim(id)?;
-    match &claim.phase {
-        Phase::Waiting(waiting) => Some((claim, waiting)),
-        Phase::Active(_) | Phase::Ended(_) => None,
-    }
+fn waiter<'a>(moment: &Moment<'a>, id: ClaimId) -> Option<Record<&'a Claim>> {
+    let waits = |claim: &Claim| matches!(claim.phase, Phase::Waiting(_));
+    moment.mirror.record(id).filter(|record| waits(record.claim))
 }
 
 fn turn_of(claim: &Claim) -> Option<Turn> {
     match &claim.phase {
-        Phase::Waiting(waiting) => Some(waiting.turn),
+        Phase::Waiting(turn) => Some(*turn),
         Phase::Active(_) | Phase::Ended(_) => None,
     }
 }
