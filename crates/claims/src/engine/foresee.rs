@@ -48,29 +48,33 @@ pub fn foresee<'a>(state: &State, commands: impl IntoIterator<Item = &'a Command
 }
 
 /// What a command will look at.
-enum Need {
-    Key(KeyHash),
-    Claim(ClaimId),
-    /// Only what is beside the claim, most likely: see [`outlook`](super::outlook).
-    Brief(ClaimId),
+#[derive(Default)]
+struct Need {
+    key: Option<KeyHash>,
+    claim: Option<ClaimId>,
+    /// What is beside the claim. If only that, it is about the queue that the last decision was about, most
+    /// likely: see [`outlook`](super::outlook).
+    brief: Option<ClaimId>,
 }
 
 impl Need {
     fn of(state: &State, command: &Command) -> Self {
-        match (command, Subject::of(command)) {
-            (_, Subject::Key(key)) => Self::Key(key),
-            (Command::Activate(_), Subject::Claim(id)) if is_answered_by_briefs(state) => {
-                Self::Brief(id)
+        let id = match Subject::of(command) {
+            Subject::Key(key) => return Self { key: Some(key), ..Self::default() },
+            Subject::Claim(id) => Some(id),
+        };
+        match command {
+            Command::Activate(_) if is_answered_by_briefs(state) => {
+                Self { brief: id, ..Self::default() }
             }
-            (_, Subject::Claim(id)) => Self::Claim(id),
-        }
-    }
-
-    /// Whose brief it is.
-    fn brief(&self) -> Option<ClaimId> {
-        match self {
-            Self::Brief(id) => Some(*id),
-            Self::Key(_) | Self::Claim(_) => None,
+            Command::Activate(_) | Command::Leave(_) => {
+                Self { claim: id, brief: id, ..Self::default() }
+            }
+            Command::Register(_)
+            | Command::Renew(..)
+            | Command::End(..)
+            | Command::Appoint(..)
+            | Command::Revoke(_) => Self { claim: id, ..Self::default() },
         }
     }
 }
@@ -85,27 +89,27 @@ fn is_answered_by_briefs(state: &State) -> bool {
 /// besides reading: a processor does not look further ahead than some two hundred steps, and what lies
 /// beyond them is asked for only when the rest has come.
 fn foresee_few(state: &State, needs: &[Option<Need>; FORESEEN]) {
+    let needs = || needs.iter().flatten();
     let mut read = 0;
-    let claims = needs.each_ref().map(|need| match need {
-        Some(Need::Claim(id)) => state.claims.place(*id),
-        Some(Need::Key(key)) => {
-            read ^= state.touch_key(key);
-            None
-        }
-        Some(Need::Brief(_)) | None => None,
-    });
-    let claims = || claims.iter().filter_map(|place| place.as_ref()?.as_ref());
-    let in_line = || needs.iter().filter_map(|need| need.as_ref()?.brief());
-    for id in in_line() {
+    for key in needs().filter_map(|need| need.key.as_ref()) {
+        read ^= state.touch_key(key);
+    }
+    for id in needs().filter_map(|need| need.brief) {
         read ^= state.claims.beside(id).map_or(0, |brief| brief.seen.at.as_micros());
     }
+    let mut places = [None; FORESEEN];
+    for (place, id) in places.iter_mut().zip(needs().filter_map(|need| need.claim)) {
+        *place = state.claims.place(id);
+    }
+    let claims = || places.iter().filter_map(|place| place.as_ref()?.as_ref());
     for claim in claims() {
         read ^= touch(claim);
     }
     // What the last decision was about is near, but for the places in its line: those need not be waited for
     // here, because their pages are few and found at once.
     let recent = state.index.at(state.recent);
-    in_line().for_each(|id| recent.into_iter().for_each(|resource| resource.fetch(id)));
+    let in_line = needs().filter(|need| need.claim.is_none()).filter_map(|need| need.brief);
+    in_line.for_each(|id| recent.into_iter().for_each(|resource| resource.fetch(id)));
     for claim in claims() {
         for &slot in Slots::of(claim).as_slice() {
             let resource = &state.index[slot];
@@ -125,19 +129,13 @@ fn foresee_one(state: &State, need: &Need) {
     if state.claims.len() <= NEAR {
         return;
     }
-    let id = match need {
-        Need::Key(_) => return,
-        Need::Claim(id) => {
-            state.claims.place(*id).into_iter().for_each(fetch::ahead);
-            id
-        }
-        Need::Brief(id) => {
-            state.claims.beside(*id).into_iter().for_each(fetch::ahead);
-            id
-        }
-    };
-    let resource = state.index.at(state.recent).filter(|resource| resource.is_long());
-    resource.into_iter().for_each(|resource| resource.fetch(*id));
+    let brief = need.brief.and_then(|id| state.claims.beside(id));
+    brief.into_iter().for_each(fetch::ahead);
+    if let Some(id) = need.claim {
+        state.claims.place(id).into_iter().for_each(fetch::ahead);
+        let resource = state.index.at(state.recent).filter(|resource| resource.is_long());
+        resource.into_iter().for_each(|resource| resource.fetch(id));
+    }
 }
 
 /// Reads from each of the two lines of the cache that a claim takes.
