@@ -6,9 +6,11 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use gather::Gathered;
 use registry::Store;
 use registry::embedded::open;
 use server::{AdminToken, Config, Faces, new_token, serve_with};
@@ -23,6 +25,9 @@ use crate::settings::Settings;
 
 /// Where the administrator's token is kept, in the data directory.
 pub(crate) const TOKEN_FILE: &str = "admin-token";
+
+/// How often it is looked whether the server has grown so much that its memory is gathered.
+const GATHER_EVERY: Duration = Duration::from_secs(10);
 
 /// What `serve` can be told.
 #[derive(Args)]
@@ -78,6 +83,7 @@ pub(crate) async fn run(wish: Settings, read: Option<&File>, out: &mut Out) -> a
         out.line(format_args!("  reservations for clients of CloudShell: {scheme}://{address}/"))?;
     }
     out.flush()?;
+    gather::whenever_grown(GATHER_EVERY, tell_gathered).context("cannot start a thread")?;
     serve_with(listener, faces, store.clone(), config, stop).await?;
     // The last one out closes the store: what was asked is on disk when this returns.
     drop(store);
@@ -134,6 +140,11 @@ fn greet(
     out.line(format_args!("Tenure serves at {shown}, with its data in {kept_in}"))?;
     out.line(format_args!("  try it:  curl {token}-d resource=printer -d ttl=60 {url}v1/claims/"))?;
     out.line(format_args!("  the administrator's token is in {}", token_file.display()))
+}
+
+fn tell_gathered(Gathered { huge, refused, slowest }: Gathered) {
+    let (huge_mib, refused_mib) = (huge >> 20, refused >> 20);
+    tracing::info!(huge_mib, refused_mib, ?slowest, "memory gathered into huge pages");
 }
 
 /// Returns when somebody asks this process to stop.

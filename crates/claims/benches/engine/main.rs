@@ -16,9 +16,8 @@
 //! Beside it, now and then in the same rounds, the bare memory is read without any engine: how far away it is
 //! changes with the minutes.
 //!
-//! A part of that way is the search for the page. To see it without: set huge pages aside
-//! (`sysctl -w vm.nr_hugepages=600`) and let the allocator have them (`MIMALLOC_ALLOW_LARGE_OS_PAGES=1`). The
-//! last line says which were used: some kernels give huge ones to everybody.
+//! A part of that way is the search for the page. So the memory is gathered into huge pages before anything is
+//! measured, as it is in a server that has grown (`gather`). `-- --small-pages` leaves it as it is.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks to people")]
 
 mod memory;
@@ -29,7 +28,7 @@ mod world;
 use queue::{Bench, Costs, Queues};
 use uncontended::Names;
 
-/// The one of the program, which can be told to take huge pages: `MIMALLOC_ALLOW_LARGE_OS_PAGES=1`.
+/// The one of the program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -47,8 +46,7 @@ fn main() {
         (true, false) => (1_000_000, 40_000),
     };
     // First, while nothing was freed yet: what is freed is not always given back.
-    let (waiter, is_huge) = queue::bytes_per_waiter(most);
-    let pages = if is_huge { "huge" } else { "small" };
+    let waiter = queue::bytes_per_waiter(most);
 
     println!("{:<44} {:>14} {:>8}", format!("{most} held, or none"), "decisions/s", "ns each");
     for (label, live, claimed) in [
@@ -65,7 +63,7 @@ fn main() {
         print_queues(most, rounds / batch, batch);
     }
     println!();
-    println!("{:<44} {:>8} bytes, in {pages} pages", "memory per waiter", waiter);
+    println!("{:<44} {:>8} bytes, gathered {}", "memory per waiter", waiter.taken, waiter.gathered);
 }
 
 /// The table of decisions that are at hand so many at a time.
@@ -77,6 +75,7 @@ fn print_queues(most: usize, rounds: usize, batch: usize) {
     );
     let measure = |queues: [Queues; 2]| {
         let mut benches = queues.map(|queues| Bench::new(queues, batch));
+        gather();
         for _ in 0..TURNS {
             benches.iter_mut().for_each(|bench| bench.run(rounds / TURNS));
         }
@@ -111,6 +110,13 @@ fn print_ratios(label: &str, above: &Costs, below: &Costs) {
         std::array::from_fn(|nth| ratio(above.decisions[nth], below.decisions[nth]));
     let mean = ratio(sum(above), sum(below));
     println!("{label:<44} {enqueue:>8.2} {cancel:>8.2} {poll:>8.2} {handover:>9.2} {mean:>8.2}");
+}
+
+/// What a server does that has grown, unless the bench is told not to.
+pub(crate) fn gather() {
+    if !std::env::args().any(|arg| arg == "--small-pages") {
+        gather::now().expect("the kernel tells where memory is");
+    }
 }
 
 /// One of each kind: their mean is the cost of a decision in a queue that sees as many of each.

@@ -140,8 +140,14 @@ impl Bench {
     }
 }
 
-/// What one more waiter adds to a process, and whether it is in huge pages.
-pub(crate) fn bytes_per_waiter(length: usize) -> (usize, bool) {
+/// What one more waiter adds to a process.
+pub(crate) struct Waiter {
+    pub(crate) taken: usize,
+    /// Once that is gathered into huge pages.
+    pub(crate) gathered: usize,
+}
+
+pub(crate) fn bytes_per_waiter(length: usize) -> Waiter {
     let mut world = World::new();
     let names = names(1);
     let before = resident_bytes();
@@ -149,7 +155,9 @@ pub(crate) fn bytes_per_waiter(length: usize) -> (usize, bool) {
         world.register(&names[0]);
         world.tidy();
     }
-    ((resident_bytes() - before) / length, has_huge_pages())
+    let taken = (resident_bytes() - before) / length;
+    crate::gather();
+    Waiter { taken, gathered: (resident_bytes() - before) / length }
 }
 
 fn fill(queues: Queues) -> (World, Vec<Queue>) {
@@ -176,19 +184,10 @@ fn median_ns(mut times: Vec<Duration>) -> u128 {
     times[times.len() / 2].as_nanos()
 }
 
-/// What the process has in memory, where the system tells. Pages that were set aside count apart.
+/// What the process has in memory, where the system tells.
 fn resident_bytes() -> usize {
-    (kilobytes("status", "VmRSS:") + kilobytes("status", "HugetlbPages:")) * 1024
-}
-
-/// Whether any of it is in huge pages: set aside before, or made by the kernel.
-fn has_huge_pages() -> bool {
-    kilobytes("status", "HugetlbPages:") + kilobytes("smaps_rollup", "AnonHugePages:") > 0
-}
-
-/// A figure that the system tells of this process.
-fn kilobytes(file: &str, field: &str) -> usize {
-    let told = std::fs::read_to_string(format!("/proc/self/{file}")).unwrap_or_default();
-    let value = told.lines().find_map(|line| line.strip_prefix(field));
-    value.and_then(|value| value.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
+    let told = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let value = told.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = value.and_then(|value| value.trim().strip_suffix(" kB")?.parse().ok());
+    kilobytes.unwrap_or(0) * 1024
 }

@@ -26,6 +26,7 @@ pub(crate) fn decisions_per_second(live: usize, claimed: Names, cycles: usize) -
     let names = names(live + 1_000);
     let (idle, held) = names.split_at(1_000);
     let mut holders: Vec<ClaimId> = held.iter().map(|name| world.register(name)).collect();
+    crate::gather();
     let mut times: Vec<Duration> = Vec::new();
     for _ in 0..cycles / BATCH {
         let start = Instant::now();
