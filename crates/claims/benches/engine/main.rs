@@ -25,7 +25,7 @@ mod queue;
 mod uncontended;
 mod world;
 
-use queue::{Bench, Costs, Queues};
+use queue::{Bench, Costs, Queues, median};
 use uncontended::Names;
 
 /// The one of the program.
@@ -76,39 +76,46 @@ fn print_queues(most: usize, rounds: usize, batch: usize) {
     let measure = |queues: [Queues; 2]| {
         let mut benches = queues.map(|queues| Bench::new(queues, batch));
         gather();
-        for _ in 0..TURNS {
-            benches.iter_mut().for_each(|bench| bench.run(rounds / TURNS));
-        }
-        benches.map(Bench::costs)
+        let turn = || benches.each_mut().map(|bench| bench.run(rounds / TURNS));
+        std::iter::repeat_with(turn).take(TURNS).collect::<Vec<[Costs; 2]>>()
     };
     let one = |length| Queues { count: 1, length };
     let crowded = Queues { count: most / 10, length: 10 };
-    // The speed of a machine changes with the minutes. So each pair is measured in turns, long enough
-    // that the ten are alone in the caches nearly all the time.
-    let [alone, longest] = measure([one(10), one(most)]);
-    print_costs("10 waiters, nobody else", &alone);
+    // The speed of a machine changes from one moment to the next. So each pair is measured in turns, long
+    // enough that the ten are alone in the caches nearly all the time, and a ratio is that of one turn.
+    let alone = measure([one(10), one(most)]);
+    print_costs("10 waiters, nobody else", alone.iter().map(|[few, _]| few));
     if most > 100_000 {
-        let [some, more] = measure([one(1_000), one(100_000)]);
-        print_costs("1000 waiters", &some);
-        print_costs("100000 waiters", &more);
+        let between = measure([one(1_000), one(100_000)]);
+        print_costs("1000 waiters", between.iter().map(|[few, _]| few));
+        print_costs("100000 waiters", between.iter().map(|[_, many]| many));
     }
-    print_costs(&format!("{most} waiters"), &longest);
-    print_ratios("longest : 10 alone", &longest, &alone);
-    let [crowd, longest] = measure([crowded, one(most)]);
-    print_costs(&format!("10 waiters, {} such queues", most / 10), &crowd);
-    print_ratios("longest : 10 among as many claims", &longest, &crowd);
+    print_costs(&format!("{most} waiters"), alone.iter().map(|[_, many]| many));
+    print_ratios("longest : 10 alone", &alone);
+    let crowd = measure([crowded, one(most)]);
+    print_costs(
+        &format!("10 waiters, {} such queues", most / 10),
+        crowd.iter().map(|[few, _]| few),
+    );
+    print_ratios("longest : 10 among as many claims", &crowd);
 }
 
-fn print_costs(label: &str, costs: &Costs) {
-    let [enqueue, cancel, poll, handover] = costs.decisions;
-    let (mean, memory) = (sum(costs) / 4, costs.memory);
+/// The medians of all turns.
+fn print_costs<'a>(label: &str, turns: impl Iterator<Item = &'a Costs> + Clone) {
+    let kind = |nth: usize| median(turns.clone().map(|costs| costs.decisions[nth]));
+    let [enqueue, cancel, poll, handover] = std::array::from_fn(kind);
+    let (mean, memory) =
+        (median(turns.clone().map(sum)) / 4, turns.last().map_or(0, |it| it.memory));
     println!("{label:<44} {enqueue:>8} {cancel:>8} {poll:>8} {handover:>9} {mean:>8} {memory:>12}");
 }
 
-fn print_ratios(label: &str, above: &Costs, below: &Costs) {
-    let [enqueue, cancel, poll, handover] =
-        std::array::from_fn(|nth| ratio(above.decisions[nth], below.decisions[nth]));
-    let mean = ratio(sum(above), sum(below));
+/// How much more the second costs than the first: the median of what it was in each turn.
+fn print_ratios(label: &str, turns: &[[Costs; 2]]) {
+    let kind = |nth: usize| {
+        median(turns.iter().map(|[few, many]| ratio(many.decisions[nth], few.decisions[nth])))
+    };
+    let [enqueue, cancel, poll, handover] = std::array::from_fn(kind);
+    let mean = median(turns.iter().map(|[few, many]| ratio(sum(many), sum(few))));
     println!("{label:<44} {enqueue:>8.2} {cancel:>8.2} {poll:>8.2} {handover:>9.2} {mean:>8.2}");
 }
 

@@ -4,6 +4,7 @@
 //! comes off the end of a list that was shuffled before, and a key follows from its id: nothing is
 //! looked up anywhere.
 
+use std::mem;
 use std::time::Duration;
 
 use claims::{ClaimId, Command, Farewell, Name};
@@ -50,10 +51,11 @@ impl Queue {
 }
 
 /// What each kind of decision costs, and the bare memory.
+#[derive(Clone, Copy)]
 pub(crate) struct Costs {
     /// The median ns of enqueue, cancel, poll and handover.
     pub(crate) decisions: [u128; 4],
-    /// The median ns of reading one of as many records of bare memory.
+    /// The median ns of reading one of as many records of bare memory, in this turn and all before.
     pub(crate) memory: u128,
 }
 
@@ -83,15 +85,13 @@ impl Bench {
     /// Takes a batch of each kind of decision in every round, on one queue after the other in random
     /// order, and now and then reads the bare memory: so it is as cold for that as for them. The length of
     /// a queue is the same after each round.
-    pub(crate) fn run(&mut self, rounds: usize) {
+    pub(crate) fn run(&mut self, rounds: usize) -> Costs {
         for _ in 0..rounds {
             self.round();
         }
-    }
-
-    pub(crate) fn costs(self) -> Costs {
-        let per_decision = |times| median_ns(times) / self.batch as u128;
-        Costs { decisions: self.times.map(per_decision), memory: median_ns(self.reads) }
+        let per_decision = |times: Vec<Duration>| median_ns(&times) / self.batch as u128;
+        let decisions = mem::take(&mut self.times).map(per_decision);
+        Costs { decisions, memory: median_ns(&self.reads) }
     }
 
     fn round(&mut self) {
@@ -179,9 +179,14 @@ fn fill(queues: Queues) -> (World, Vec<Queue>) {
     (world, crowd)
 }
 
-fn median_ns(mut times: Vec<Duration>) -> u128 {
-    times.sort();
-    times[times.len() / 2].as_nanos()
+fn median_ns(times: &[Duration]) -> u128 {
+    median(times.iter().map(Duration::as_nanos))
+}
+
+pub(crate) fn median<T: PartialOrd + Copy>(of: impl Iterator<Item = T>) -> T {
+    let mut all: Vec<T> = of.collect();
+    all.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+    all[all.len() / 2]
 }
 
 /// What the process has in memory, where the system tells.
