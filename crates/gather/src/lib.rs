@@ -74,6 +74,12 @@ pub fn now() -> io::Result<Gathered> {
 
 /// Gathers in a thread of its own whenever this process is large (64 MiB) and has grown by a quarter, looked at
 /// `every` so often, and tells `told` what came of it. For ever: the thread ends with the process.
+///
+/// ```
+/// let every = std::time::Duration::from_secs(10);
+/// gather::whenever_grown(every, |gathered| println!("{gathered:?}"))?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn whenever_grown(
     every: Duration,
     told: impl Fn(Gathered) + Send + 'static,
