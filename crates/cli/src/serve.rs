@@ -142,9 +142,9 @@ fn greet(
     out.line(format_args!("  the administrator's token is in {}", token_file.display()))
 }
 
-fn tell_gathered(Gathered { huge, refused, slowest }: Gathered) {
+fn tell_gathered(Gathered { huge, refused, ran_out, slowest }: Gathered) {
     let (huge_mib, refused_mib) = (huge >> 20, refused >> 20);
-    tracing::info!(huge_mib, refused_mib, ?slowest, "memory gathered into huge pages");
+    tracing::info!(huge_mib, refused_mib, ran_out, ?slowest, "memory gathered into huge pages");
 }
 
 /// Returns when somebody asks this process to stop.

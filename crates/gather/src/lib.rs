@@ -8,14 +8,16 @@
 //! where it needs a few pages.
 //!
 //! **Idea.** Ask afterwards. When a process has grown large, a thread of its own lets the kernel copy together what
-//! is there, two megabytes at a time, with a pause after each. While the kernel looks for room everybody goes on;
-//! who wants to read what is being copied waits for that. What is already together stays as it is, and where
-//! the kernel cannot (Linux before 6.1, other systems) or must not, nothing happens.
+//! is there, two megabytes at a time, with a pause after each, as long as there are huge pages that nobody has to
+//! make room for. Who wants to read what is being copied waits for that. What is already together stays as it is,
+//! and where the kernel cannot (Linux before 6.1, other systems) or must not, nothing happens.
 
 #[cfg(target_os = "linux")]
 mod block;
 #[cfg(target_os = "linux")]
 mod maps;
+#[cfg(target_os = "linux")]
+mod room;
 
 use std::io;
 use std::thread::{self, JoinHandle};
@@ -26,8 +28,10 @@ use std::time::Duration;
 pub struct Gathered {
     /// Bytes that are in huge pages now, whether or not they were before.
     pub huge: usize,
-    /// Bytes for which the kernel had no huge page.
+    /// Bytes that could not be moved just then, such as what a disk was reading from.
     pub refused: usize,
+    /// Whether it ended early, because no huge page was free.
+    pub ran_out: bool,
     /// How long the slowest two megabytes took.
     pub slowest: Duration,
 }
@@ -53,6 +57,10 @@ pub fn now() -> io::Result<Gathered> {
     for block in maps::anonymous()?.into_iter().flat_map(block::whole_blocks) {
         if !block::is_mostly_there(block) {
             continue;
+        }
+        if !room::is_there() {
+            gathered.ran_out = true;
+            break;
         }
         let (is_huge, took) = block::gather(block);
         match is_huge {

@@ -30,12 +30,14 @@ fn memory_is_the_same_before_and_after_and_in_huge_pages() {
 
     match is_allowed() {
         // Nothing but its ends, which share a block with others.
+        true if gathered.ran_out => {}
         true => assert!(gathered.huge + gathered.refused >= BYTES - (4 << 20)),
         false => assert_eq!(gathered, gather::Gathered::default()),
     }
     assert!(huge() >= gathered.huge);
     // What is together stays together.
-    assert!(gather::now().unwrap().huge >= gathered.huge);
+    let again = gather::now().unwrap();
+    assert!(again.huge >= gathered.huge || again.ran_out);
 
     // And a process that grows is looked after without being asked.
     let (told, tells) = channel();
@@ -47,6 +49,6 @@ fn memory_is_the_same_before_and_after_and_in_huge_pages() {
     gather::whenever_grown(every, tell).unwrap();
     let more: Vec<usize> = (0..2 * WORDS).collect();
     let gathered = tells.recv().unwrap();
-    assert!(gathered.huge + gathered.refused > 0 || !is_allowed());
+    assert!(gathered.huge + gathered.refused > 0 || gathered.ran_out || !is_allowed());
     assert!(more.iter().enumerate().all(|(nth, &word)| nth == word));
 }
