@@ -66,6 +66,7 @@ fn activate(state: &State, claim: &Claim, now: Timestamp) -> Result<Option<Event
     }
 }
 
+/// A waiter asked again.
 fn seen_again(state: &State, claim: &Claim, now: Timestamp) -> Option<Event> {
     let is_present = || state.present.contains(&claim.id);
     let gap = || gap(&state.brief(claim.id).seen, is_present(), now);

@@ -60,9 +60,8 @@ impl State {
 
     /// When each live claim is due.
     pub(super) fn due_times(&self) -> Agenda {
-        let live =
-            |(claim, _): &(&Claim, &Brief)| -> bool { !matches!(claim.phase, Phase::Ended(_)) };
-        let live = self.claims.after(None).filter(live);
+        let is_live = |claim: &Claim| !matches!(claim.phase, Phase::Ended(_));
+        let live = self.claims.after(None).filter(|(claim, _)| is_live(claim));
         live.map(|(claim, brief)| (due(claim, &brief.seen, &self.rules), claim.id)).collect()
     }
 
